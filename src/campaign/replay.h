@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Present state is a replay of the log through the engine. */
+#ifndef KR_CAMPAIGN_REPLAY_H
+#define KR_CAMPAIGN_REPLAY_H
+
+#include "campaign/session.h"
+
+/* Tell the engine every stored trial of this setup, in order of the log. */
+int replay_store(struct session *s, struct err *e);
+
+/* Does this trial count for the search: of this setup, and neither canary nor confirmation? */
+bool replay_counts(const struct session *s, const struct store_trial *t);
+
+/* Tell the engine one stored trial. */
+void replay_trial(struct session *s, const struct store_trial *t);
+
+#endif

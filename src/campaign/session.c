@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Opening a campaign: file, history, store, engine. */
+#include "campaign/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/log.h"
+#include "campaign/replay.h"
+
+/* The workload's description and the metric that decides. */
+static int load_workload(struct session *s, struct err *e)
+{
+	const char *name = s->cfg->workload.metric;
+
+	s->verdict = s->cfg->verdict;
+	if (!s->cfg->workload.use[0]) {
+		s->bare_metric = (struct metric){ .name = xstrdup(name),
+						  .min = -__builtin_inf(),
+						  .max = __builtin_inf() };
+		s->metric = &s->bare_metric;
+		return 0;
+	}
+	if (workload_load(s->cfg->workload.use, &s->workload, e) < 0)
+		return -1;
+	s->metric = workload_metric(&s->workload, name);
+	if (!s->metric) {
+		_cleanup_str_ struct str names = STR_INIT;
+
+		for (size_t i = 0; i < s->workload.n_metrics; i++)
+			str_addf(&names, "%s%s", i ? ", " : "", s->workload.metric[i].name);
+		return err_set(e, ERR_CONFIG,
+			       "%s: metric '%s' is not declared by '%s' (it has: %s)",
+			       config_where(s->cfg, "workload.metric"), name,
+			       s->cfg->workload.use, str_text(&names));
+	}
+	if (!s->cfg->better_given)
+		s->verdict.better = s->metric->better;
+	if (s->metric->unit && s->metric->unit[0])
+		s->unit = xstrdup(s->metric->unit);
+	return config_check_better(s->cfg, s->verdict.better, e);
+}
+
+/* The campaign's, then those that the workload needs beyond. */
+static void collect_fragments(struct session *s)
+{
+	strv_extend(&s->fragments, &s->cfg->build.fragments);
+	for (size_t i = 0; i < s->workload.kernel.n; i++)
+		if (!strv_has(&s->fragments, s->workload.kernel.v[i]))
+			strv_add(&s->fragments, s->workload.kernel.v[i]);
+}
+
+static int resolve_ends(struct session *s, struct err *e)
+{
+	const struct config *c = s->cfg;
+	bool fix = c->campaign.hunt == HUNT_FIX;
+
+	if (repo_open(c->campaign.repo, &s->repo, e) < 0)
+		return err_wrap(e, "%s", config_where(c, "campaign.repo"));
+	if (repo_resolve(s->repo, c->campaign.good, "good in [campaign]", &s->good, e) < 0)
+		return err_wrap(e, "%s", config_where(c, "campaign.good"));
+	if (repo_resolve(s->repo, c->campaign.bad, "bad in [campaign]", &s->bad, e) < 0)
+		return err_wrap(e, "%s", config_where(c, "campaign.bad"));
+	if (commit_eq(&s->good, &s->bad))
+		return err_set(e, ERR_CONFIG,
+			       "%s: good '%s' and bad '%s' are the same commit: there is nothing "
+			       "between them",
+			       config_where(c, "campaign.bad"), c->campaign.good, c->campaign.bad);
+	s->old = fix ? s->bad : s->good;
+	s->new = fix ? s->good : s->bad;
+	return 0;
+}
+
+/* The ends must be in the order that the hunt says, or have a common ancestor. */
+static int relate_ends(struct session *s, struct err *e)
+{
+	bool fix = s->cfg->campaign.hunt == HUNT_FIX;
+	int ret = repo_is_ancestor(s->repo, &s->old, &s->new, e);
+
+	if (ret != 0)
+		return ret < 0 ? -1 : 0;
+	ret = repo_is_ancestor(s->repo, &s->new, &s->old, e);
+	if (ret < 0)
+		return -1;
+	if (ret > 0)
+		return err_set(e, ERR_CONFIG,
+			       "good '%s' is %s than bad '%s': swap them, or set hunt = %s in "
+			       "[campaign]%s",
+			       s->cfg->campaign.good, fix ? "older" : "newer",
+			       s->cfg->campaign.bad, fix ? "regression" : "fix",
+			       fix ? "" : " to find the commit that brought the improvement");
+	if (repo_merge_bases(s->repo, &s->old, &s->new, &s->merge_base, &s->n_merge_bases, e) < 0)
+		return -1;
+	if (!s->n_merge_bases)
+		return err_set(e, ERR_CONFIG,
+			       "good '%s' and bad '%s' have no common history: nothing to search",
+			       s->cfg->campaign.good, s->cfg->campaign.bad);
+	return 0;
+}
+
+static int walk_history(struct session *s, struct err *e)
+{
+	struct repo_range range = { .tip = &s->new,
+				    .not_ = &s->old,
+				    .n_not = 1,
+				    .first_parent = s->cfg->campaign.first_parent,
+				    .paths = &s->cfg->campaign.paths };
+	struct engine_opts o = { .dag = &s->dag,
+				 .hunt_fix = s->cfg->campaign.hunt == HUNT_FIX,
+				 .first_parent = s->cfg->campaign.first_parent };
+
+	if (relate_ends(s, e) < 0 || repo_candidates(s->repo, &range, &s->dag, e) < 0)
+		return -1;
+	if (!s->dag.n)
+		return err_set(e, ERR_CONFIG, "no commit between good '%s' and bad '%s'%s",
+			       s->cfg->campaign.good, s->cfg->campaign.bad,
+			       s->cfg->campaign.paths.n ? " touches the paths of [campaign]" : "");
+	o.merge_bases = (uint32_t)s->n_merge_bases;
+	o.verdict = s->verdict;
+	s->engine = engine_new(&o);
+	return 0;
+}
+
+uint32_t session_node(const struct session *s, const struct commit_id *id)
+{
+	uint32_t node = dag_find(&s->dag, id);
+
+	if (node != DAG_NONE)
+		return node;
+	if (commit_eq(id, &s->old))
+		return s->dag.n;
+	for (size_t i = 0; i < s->n_merge_bases; i++)
+		if (commit_eq(id, &s->merge_base[i]))
+			return s->dag.n + 1 + (uint32_t)i;
+	return DAG_NONE;
+}
+
+const struct commit_id *session_commit(const struct session *s, uint32_t node)
+{
+	if (node < s->dag.n)
+		return &s->dag.id[node];
+	return node == s->dag.n ? &s->old : &s->merge_base[node - s->dag.n - 1];
+}
+
+/* What makes it this campaign and no other: one line a field. */
+static char *identity(const struct session *s)
+{
+	const struct config *c = s->cfg;
+	_cleanup_str_ struct str text = STR_INIT;
+	char good[COMMIT_HEX + 1], bad[COMMIT_HEX + 1];
+
+	str_addf(&text, "name = %s\ngood = %s\nbad = %s\nhunt = %s\nfirst_parent = %s\npaths = ",
+		 c->campaign.name, commit_hex(&s->good, good), commit_hex(&s->bad, bad),
+		 c->campaign.hunt == HUNT_FIX ? "fix" : "regression",
+		 c->campaign.first_parent ? "yes" : "no");
+	if (c->campaign.paths.n)
+		str_join_words(&text, c->campaign.paths.v);
+	str_add(&text, "\n");
+	return str_detach(&text);
+}
+
+/* The first line in which two identities differ, for the message. */
+static int other_campaign(const struct session *s, const char *stored, const char *ours,
+			  struct err *e)
+{
+	size_t n, m;
+
+	for (;;) {
+		n = strcspn(stored, "\n");
+		m = strcspn(ours, "\n");
+		if (n != m || memcmp(stored, ours, n) != 0 || !stored[n] || !ours[m])
+			break;
+		stored += n + 1;
+		ours += m + 1;
+	}
+	return err_set(e, ERR_CONFIG,
+		       "state directory '%s' belongs to another campaign: it has '%.*s', this one "
+		       "'%.*s' (set another state = in [campaign], or remove that directory)",
+		       s->cfg->campaign.state, (int)(n > 120 ? 120 : n), stored,
+		       (int)(m > 120 ? 120 : m), ours);
+}
+
+static int claim_store(struct session *s, struct err *e)
+{
+	_cleanup_free_ char *ours = identity(s);
+	_cleanup_(store_campaign_release) struct store_campaign c = { .name = NULL };
+	_cleanup_str_ struct str text = STR_INIT;
+	int ret = store_campaign_get(s->store, &c, e);
+
+	if (ret < 0)
+		return -1;
+	if (ret > 0 && !str_eq(c.identity, ours))
+		return other_campaign(s, c.identity ? c.identity : "", ours, e);
+	if (s->mode != SESSION_RUN)
+		return 0;
+	config_dump(s->cfg, &text);
+	if (ret > 0 && str_eq(c.text, str_text(&text)))
+		return 0;
+	struct store_campaign now = { .name = s->cfg->campaign.name,
+				      .identity = ours,
+				      .text = text.buf,
+				      .time = clock_real_s() };
+
+	return store_campaign_add(s->store, &now, e);
+}
+
+static int lock_state(struct session *s, struct err *e)
+{
+	const char *state = s->cfg->campaign.state;
+	_cleanup_free_ char *path = fs_join(state, "lock");
+	long owner = 0;
+	int ret;
+
+	if (fs_mkdirs(state, e) < 0)
+		return -1;
+	ret = fs_lock(path, false, &s->lock_fd, &owner, e);
+	if (ret == 0)
+		return err_set(e, ERR_STORE,
+			       "state directory '%s' is in use by another kregress, pid %ld (wait "
+			       "until it is done, or stop it)",
+			       state, owner);
+	return ret < 0 ? -1 : 0;
+}
+
+static int open_store(struct session *s, struct err *e)
+{
+	_cleanup_free_ char *path = fs_join(s->cfg->campaign.state, "campaign.db");
+
+	if (s->mode == SESSION_VIEW && !fs_exists(path))
+		return 0;
+	if (s->mode == SESSION_RUN && lock_state(s, e) < 0)
+		return -1;
+	if (store_open(path, s->mode == SESSION_VIEW, &s->store, e) < 0)
+		return -1;
+	return claim_store(s, e);
+}
+
+/* A guest needs a kernel and something to run. */
+static int check_parts(const struct session *s, struct err *e)
+{
+	const struct config *c = s->cfg;
+
+	if (c->target.type != TARGET_QEMU)
+		return 0;
+	if (c->build.type == BUILD_NONE)
+		return err_set(e, ERR_CONFIG,
+			       "%s: type = none builds no kernel that QEMU could boot (set type = "
+			       "kernel in [build], or type = command in [target])",
+			       config_where(c, "build.type"));
+	if (!s->workload.name)
+		return err_set(e, ERR_CONFIG,
+			       "%s: a guest needs a workload to run (set use = in [workload]; see "
+			       "kregress help workloads)",
+			       config_where(c, "workload.metric"));
+	return 0;
+}
+
+static int load_machine(struct session *s, struct err *e)
+{
+	if (s->cfg->target.type != TARGET_QEMU)
+		return 0;
+	return machine_load(s->cfg->target.machine, &s->machine, e);
+}
+
+int session_open(struct session *s, const struct config *cfg, enum session_mode mode,
+		 struct err *e)
+{
+	*s = (struct session){ .cfg = cfg, .mode = mode, .lock_fd = -1, .dag = DAG_INIT };
+	s->started = clock_mono_s();
+	if (load_workload(s, e) < 0 || check_parts(s, e) < 0 || load_machine(s, e) < 0)
+		return -1;
+	collect_fragments(s);
+	if (resolve_ends(s, e) < 0 || walk_history(s, e) < 0 || session_setup_hash(s, e) < 0 ||
+	    open_store(s, e) < 0)
+		return -1;
+	return s->store ? replay_store(s, e) : 0;
+}
+
+void session_close(struct session *s)
+{
+	target_close(&s->target);
+	builder_close(s->builder);
+	engine_free(s->engine);
+	store_close(s->store);
+	repo_close(s->repo);
+	dag_release(&s->dag);
+	workload_release(&s->workload);
+	machine_release(&s->machine);
+	metric_release(&s->bare_metric);
+	strv_release(&s->fragments);
+	strv_release(&s->env);
+	free(s->merge_base);
+	free(s->unit);
+	str_closep(&s->lock_fd);
+	memset(s, 0, sizeof(*s));
+	s->lock_fd = -1;
+}

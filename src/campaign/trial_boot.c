@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The boot part of a trial: target, initramfs, job, outcome. */
+#include "campaign/trial_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/log.h"
+#include "campaign/guest_image.h"
+#include "campaign/progress.h"
+#include "target/guest.h"
+
+static int open_qemu(struct session *s, struct err *e)
+{
+	const struct config *c = s->cfg;
+	_cleanup_free_ char *cache = fs_cache_dir();
+	struct target_qemu_opts o = {
+		.program = s->machine.program,
+		.accel = (enum qemu_accel)c->target.accel,
+		.deterministic = c->target.deterministic,
+		.cpus = c->target.cpus,
+		.memory_bytes = c->target.memory_bytes,
+		.machine_args = &s->machine.args,
+		.machine_append = s->machine.append,
+		.machine_append_tcg = s->machine.append_tcg,
+		.machine_append_deterministic = s->machine.append_deterministic,
+		.append = c->target.append,
+		.extra_args = &c->target.extra_args,
+		.boot_timeout_ms = c->target.boot_timeout_ms,
+		.cache_dir = cache,
+	};
+
+	return target_qemu_open(&o, &s->target, e);
+}
+
+static int open_target(struct session *s, struct err *e)
+{
+	struct target_command_opts o = { .command = &s->cfg->target.command, .dir = s->cfg->dir };
+
+	if (s->target.ops)
+		return 0;
+	if (s->cfg->target.type == TARGET_QEMU)
+		return open_qemu(s, e);
+	return target_command_open(&o, &s->target, e);
+}
+
+/* 128 random bits: what a workload prints can not imitate the frames of its own trial. */
+static int make_nonce(char hex[33], struct err *e)
+{
+	unsigned char raw[16];
+
+	if (getrandom(raw, sizeof(raw), 0) != (ssize_t)sizeof(raw))
+		return err_sys(e, errno, "cannot get random bytes");
+	for (size_t i = 0; i < sizeof(raw); i++)
+		snprintf(hex + 2 * i, 3, "%02x", raw[i]);
+	return 0;
+}
+
+static void make_env(const struct attempt *a, long trial, struct strv *env)
+{
+	struct session *s = a->s;
+
+	strv_addf(env, "KREGRESS_COMMIT=%s", a->hex);
+	strv_addf(env, "KREGRESS_TRIAL=%ld", trial);
+	strv_addf(env, "KREGRESS_STATE=%s", s->cfg->campaign.state);
+	if (s->builder) {
+		strv_addf(env, "KREGRESS_SRC=%s", builder_src(s->builder));
+		strv_addf(env, "KREGRESS_OUT=%s", builder_out(s->builder));
+	}
+	if (a->build.image)
+		strv_addf(env, "KREGRESS_IMAGE=%s", a->build.image);
+}
+
+/* Campaign's and workload's boot parameters; the workload's come first, so that a user can override. */
+static char *boot_parameters(const struct session *s)
+{
+	const char *w = s->workload.append ? s->workload.append : "";
+
+	return xasprintf("%s%s", w, *w ? " " : "");
+}
+
+static void fill_trial(struct attempt *a, const struct target_result *r, struct store_trial *t)
+{
+	_cleanup_str_ struct str facts = STR_INIT;
+
+	for (size_t i = 0; i < r->facts.n; i++)
+		str_addf(&facts, "%s\n", r->facts.v[i]);
+	t->commit = *a->id;
+	t->build_id = a->build_row;
+	t->setup = xstrdup(a->s->setup);
+	t->purpose = xstrdup(a->purpose);
+	t->outcome = r->outcome;
+	t->detail = xstrdup(r->detail);
+	t->dir = xasprintf("trials/%06lld", (long long)t->id);
+	t->boot_id = xstrdup(r->boot_id);
+	t->facts = str_detach(&facts);
+	t->boot_seconds = r->boot_seconds;
+	t->run_seconds = r->run_seconds;
+	t->total_seconds = r->total_seconds;
+	t->time = clock_real_s();
+}
+
+static int run_target(struct attempt *a, unsigned runs, const char *dir, int64_t id,
+		      struct target_result *r, struct err *e)
+{
+	struct session *s = a->s;
+	_cleanup_free_ char *initrd = fs_join(dir, "initrd");
+	_cleanup_free_ char *append = boot_parameters(s);
+	_cleanup_strv_ struct strv env = STRV_INIT;
+	char nonce[33];
+	struct target_job job = {
+		.commit = a->hex,
+		.trial = (long)id,
+		.dir = dir,
+		.image = a->build.image,
+		.vmlinux = a->build.vmlinux,
+		.build_id = a->build.build_id,
+		.release = a->build.release,
+		.append = append,
+		.nonce = nonce,
+		.runs = runs,
+		.run_timeout_ms = s->cfg->workload.timeout_ms,
+		.env = &env,
+		.tick = progress_target_tick,
+		.tick_cookie = s,
+	};
+	int ret;
+
+	make_env(a, (long)id, &env);
+	if (make_nonce(nonce, e) < 0)
+		return -1;
+	if (s->target.ops->boots) {
+		if (guest_image_write(s, nonce, runs, initrd, &job.initrd_bytes, e) < 0)
+			return -1;
+		job.initrd = initrd;
+		job.image = guest_pick_image(a->build.image, a->build.vmlinux);
+	}
+	ret = s->target.ops->trial(s->target.priv, &job, r, e);
+	/* It can be made again at any time, and is most of the folder. */
+	if (job.initrd)
+		unlink(initrd);
+	return ret;
+}
+
+int trial_boot(struct attempt *a, unsigned runs, struct store_trial *t, bool *boot_timed_out,
+	       struct err *e)
+{
+	struct session *s = a->s;
+	_cleanup_(target_result_release) struct target_result r = { .outcome = TRIAL_UNSET };
+	_cleanup_free_ char *dir = NULL;
+
+	progress_stage(s, "boot %.12s", a->hex);
+	if (open_target(s, e) < 0 || store_trial_begin(s->store, a->id, &t->id, e) < 0)
+		return -1;
+	dir = xasprintf("%s/trials/%06lld", s->cfg->campaign.state, (long long)t->id);
+	if (fs_mkdirs(dir, e) < 0)
+		return -1;
+	if (run_target(a, runs, dir, t->id, &r, e) < 0)
+		return err_hint(e, "logs in '%s'", dir);
+	fill_trial(a, &r, t);
+	trial_parse(s, &r, runs, t);
+	*boot_timed_out = r.boot_timed_out;
+	s->boot_seconds += r.boot_seconds;
+	s->run_seconds += r.run_seconds;
+	return 0;
+}
+
+/* The newest stored trial that booted: its commit. */
+struct canary_search {
+	struct session *s;
+	struct commit_id commit;
+};
+
+static int see_booted(const struct store_trial *t, void *cookie)
+{
+	struct canary_search *q = cookie;
+
+	if (str_eq(t->setup, q->s->setup) && !t->twin && t->outcome == TRIAL_OK)
+		q->commit = t->commit;
+	return 0;
+}
+
+static int boot_canary(struct session *s, const struct commit_id *id, struct err *e)
+{
+	_cleanup_(store_trial_release) struct store_trial t = { .id = 0 };
+	struct attempt a = { .s = s, .id = id, .purpose = "canary" };
+	bool timed_out = false;
+	int ret;
+
+	commit_hex(id, a.hex);
+	ret = trial_build(&a, e);
+	if (ret == 0)
+		ret = trial_boot(&a, 1, &t, &timed_out, e);
+	if (ret == 0)
+		ret = store_trial_add(s->store, &t, e);
+	build_result_release(&a.build);
+	if (ret < 0)
+		return -1;
+	if (t.outcome != TRIAL_BOOT_FAILED)
+		return 1;
+	err_set(e, ERR_LAB,
+		"the kernel of %.12s, which booted before, does not boot now either: the machine is "
+		"at fault, not the commit (logs in '%s/%s')",
+		a.hex, s->cfg->campaign.state, t.dir);
+	return 0;
+}
+
+int trial_canary(struct session *s, struct err *e)
+{
+	struct canary_search q = { .s = s };
+	struct store_visitor v = { .trial = see_booted, .cookie = &q };
+
+	if (store_visit(s->store, &v, e) < 0)
+		return -1;
+	if (commit_is_null(&q.commit)) {
+		err_set(e, ERR_LAB,
+			"no kernel has booted here yet, so that a boot time-out cannot be blamed on this "
+			"one (see the console, raise boot_timeout = in [target], or try kregress doctor)");
+		return 0;
+	}
+	log_info("boot time-out: booting the last kernel that worked, to know whose fault it is");
+	return boot_canary(s, &q.commit, e);
+}

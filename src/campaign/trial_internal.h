@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Between the parts of a trial: build, identical kernels, boot, values. */
+#ifndef KR_CAMPAIGN_TRIAL_INTERNAL_H
+#define KR_CAMPAIGN_TRIAL_INTERNAL_H
+
+#include "campaign/trial.h"
+
+/* One trial in the making. */
+struct attempt {
+	struct session *s;
+	const struct commit_id *id;
+	char hex[COMMIT_HEX + 1];
+	const char *purpose;
+	struct build_result build; /* outcome UNSET: nothing is built */
+	int64_t build_row;
+};
+
+/* The kernel of @a->id, its row stored where it is new. */
+int trial_build(struct attempt *a, struct err *e);
+
+/*
+ * Where the kernel is byte for byte one already measured and this commit has no
+ * trial yet: store copies of the twin's trials and tell the engine. 1 when so, 0, -1.
+ */
+int trial_take_over(struct attempt *a, struct trial_report *r, struct err *e);
+
+/* Boot once, runs and all. Fills @t but for samples' owner: release with store_trial_release(). */
+int trial_boot(struct attempt *a, unsigned runs, struct store_trial *t, bool *boot_timed_out,
+	       struct err *e);
+
+/*
+ * Values of all metrics in what the runs printed into @t; a deciding metric that is
+ * missing or wrong makes the outcome garbled.
+ */
+void trial_parse(struct session *s, const struct target_result *r, unsigned runs,
+		 struct store_trial *t);
+
+/* Is the lab healthy? Boots the last kernel that is known to boot. 1 yes, 0 no (@e says why), -1. */
+int trial_canary(struct session *s, struct err *e);
+
+#endif

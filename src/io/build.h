@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From a commit to a kernel image: slot, configuration, make, cache. */
+#ifndef KR_IO_BUILD_H
+#define KR_IO_BUILD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/str.h"
+#include "core/commit.h"
+#include "core/trial.h"
+#include "io/repo.h"
+
+struct build_opts {
+	struct repo *repo;         /* the user's; borrowed */
+	const char *arch;          /* x86_64 */
+	const char *config;        /* make target, or "file:<absolute path>" */
+	const struct strv *fragments; /* absolute paths, in order */
+	const struct strv *patches;   /* absolute paths, in order: applied where they apply */
+	const struct strv *make_args;
+	unsigned jobs;             /* 0: one a CPU */
+	int64_t timeout_ms;
+	int ccache;                /* -1 auto, 0 no, 1 yes (missing: ERR_CONFIG) */
+	const struct strv *command;   /* not empty: the user's own build, instead of all that */
+	const char *command_dir;   /* where it runs */
+	const struct strv *command_env; /* KREGRESS_COMMIT … that the caller knows */
+	uint64_t cache_limit_bytes; /* least recently used kernels go first; 0: 4 GiB */
+	void (*tick)(void *cookie); /* for a progress line; may be NULL */
+	void *tick_cookie;
+};
+
+struct build_result {
+	enum trial_outcome outcome; /* TRIAL_OK, TRIAL_BUILD_FAILED, TRIAL_UNTESTABLE (required option missing) */
+	char *signature;  /* of a failure: first compiler error, or the options missing; untrusted text */
+	char *log_path;   /* the whole build log */
+	char *image;      /* path in the cache */
+	char *vmlinux;    /* path with symbols, NULL where the cache has none */
+	char *config;     /* path of the final .config; NULL with command = */
+	char *release;    /* "<version>-kregress", NULL when not known */
+	char build_id[HASH_HEX_SIZE]; /* hex of the GNU build id note, "" when not known */
+	char key[HASH_HEX_SIZE];      /* content key: tree, configuration, compiler, patches */
+	char image_hash[HASH_HEX_SIZE]; /* SHA-256 of the image: equal means an identical kernel */
+	struct strv dropped;  /* optional symbols asked for that this commit does not have */
+	struct strv patches_applied; /* base names */
+	bool cached;      /* nothing was compiled */
+	double seconds;   /* wall time of checkout, configuration and make */
+	double seconds_make; /* of make alone */
+};
+void build_result_release(struct build_result *r);
+
+struct builder;
+/*
+ * Take the slot of this repository × architecture × configuration in the cache
+ * directory, locked until builder_close(); waits for another kregress that uses it.
+ */
+int builder_open(const struct build_opts *o, struct builder **out, struct err *e);
+void builder_close(struct builder *b);
+/* Source and O= folder of the slot, for KREGRESS_SRC and KREGRESS_OUT. Borrowed. */
+const char *builder_src(const struct builder *b);
+const char *builder_out(const struct builder *b);
+
+/*
+ * The kernel of @commit: from the cache, or built. @log_path is where its log
+ * goes. 0 with @out whatever the commit did; -1 when we failed: disk full,
+ * compiler missing, interrupted, time-out of a build that made progress …
+ */
+int builder_build(struct builder *b, const struct commit_id *commit, const char *log_path,
+		  struct build_result *out, struct err *e);
+
+/* Is the kernel of @commit in the cache already? 1/0/-1; costs no checkout. */
+int builder_has(struct builder *b, const struct commit_id *commit, struct err *e);
+
+/* As repo_revert() in the private repository; builder_build() takes the commit it makes. */
+int builder_revert(struct builder *b, const struct commit_id *culprit,
+		   const struct commit_id *onto, struct commit_id *out, struct strv *conflicts,
+		   struct err *e);
+
+/*
+ * Lines that differ between two .config files, as "-CONFIG_A=y" / "+CONFIG_A=m"
+ * (comments "is not set" count as n). Appends; the release string is ignored.
+ */
+int build_config_diff(const char *old_path, const char *new_path, struct strv *out,
+		      struct err *e);
+
+/* First compiler, linker or make error in a build log (at most @size−1 bytes); "" none found. */
+void build_first_error(const char *log, size_t n, char *buf, size_t size);
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The GNU build id in an ELF file, read with every bound checked. */
+#include "io/build_internal.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NOTES_MAX (1u << 20)
+
+/* A part of the file, as its tables of segments and sections describe it. */
+struct part {
+	bool is_note;
+	uint64_t offset, size;
+};
+
+struct elf {
+	int fd;
+	uint64_t bytes;
+	bool is64;
+	uint64_t table; /* offset of the table under way */
+	unsigned entry_size, entries;
+};
+
+static bool read_at(const struct elf *f, uint64_t offset, void *buf, size_t n)
+{
+	if (offset > f->bytes || n > f->bytes - offset)
+		return false;
+	for (size_t done = 0; done < n;) {
+		ssize_t got = pread(f->fd, (char *)buf + done, n - done, (off_t)(offset + done));
+
+		if (got <= 0)
+			return false;
+		done += (size_t)got;
+	}
+	return true;
+}
+
+/* Only files of this machine's byte order: all that we boot here are. */
+static bool is_native_order(const unsigned char *ident)
+{
+	return ident[EI_DATA] ==
+	       (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB);
+}
+
+static bool read_header(struct elf *f, bool segments)
+{
+	unsigned char ident[EI_NIDENT];
+
+	if (!read_at(f, 0, ident, sizeof(ident)) || memcmp(ident, ELFMAG, SELFMAG) != 0 ||
+	    !is_native_order(ident))
+		return false;
+	f->is64 = ident[EI_CLASS] == ELFCLASS64;
+	if (f->is64) {
+		Elf64_Ehdr h;
+
+		if (!read_at(f, 0, &h, sizeof(h)))
+			return false;
+		f->table = segments ? h.e_phoff : h.e_shoff;
+		f->entries = segments ? h.e_phnum : h.e_shnum;
+		f->entry_size = segments ? h.e_phentsize : h.e_shentsize;
+		return f->entry_size == (segments ? sizeof(Elf64_Phdr) : sizeof(Elf64_Shdr));
+	}
+	Elf32_Ehdr h;
+
+	if (ident[EI_CLASS] != ELFCLASS32 || !read_at(f, 0, &h, sizeof(h)))
+		return false;
+	f->table = segments ? h.e_phoff : h.e_shoff;
+	f->entries = segments ? h.e_phnum : h.e_shnum;
+	f->entry_size = segments ? h.e_phentsize : h.e_shentsize;
+	return f->entry_size == (segments ? sizeof(Elf32_Phdr) : sizeof(Elf32_Shdr));
+}
+
+static bool read_part(const struct elf *f, bool segments, unsigned i, struct part *p)
+{
+	union {
+		Elf64_Phdr p64;
+		Elf32_Phdr p32;
+		Elf64_Shdr s64;
+		Elf32_Shdr s32;
+	} u;
+
+	if (f->table > f->bytes ||
+	    !read_at(f, f->table + (uint64_t)i * f->entry_size, &u, f->entry_size))
+		return false;
+	if (segments && f->is64)
+		*p = (struct part){ u.p64.p_type == PT_NOTE, u.p64.p_offset, u.p64.p_filesz };
+	else if (segments)
+		*p = (struct part){ u.p32.p_type == PT_NOTE, u.p32.p_offset, u.p32.p_filesz };
+	else if (f->is64)
+		*p = (struct part){ u.s64.sh_type == SHT_NOTE, u.s64.sh_offset, u.s64.sh_size };
+	else
+		*p = (struct part){ u.s32.sh_type == SHT_NOTE, u.s32.sh_offset, u.s32.sh_size };
+	return true;
+}
+
+/* Notes of both classes have the same header of three words; parts are padded to 4. */
+static bool find_id(const unsigned char *notes, size_t n, char hex[HASH_HEX_SIZE])
+{
+	while (n >= sizeof(Elf64_Nhdr)) {
+		Elf64_Nhdr h;
+
+		memcpy(&h, notes, sizeof(h));
+		notes += sizeof(h);
+		n -= sizeof(h);
+		uint64_t name = ((uint64_t)h.n_namesz + 3) & ~(uint64_t)3;
+		uint64_t desc = ((uint64_t)h.n_descsz + 3) & ~(uint64_t)3;
+
+		if (name > n || h.n_descsz > n - name)
+			return false;
+		if (h.n_type == NT_GNU_BUILD_ID && h.n_namesz == 4 &&
+		    memcmp(notes, "GNU", 4) == 0 && h.n_descsz &&
+		    h.n_descsz <= (HASH_HEX_SIZE - 1) / 2) {
+			for (unsigned i = 0; i < h.n_descsz; i++)
+				snprintf(hex + 2 * i, 3, "%02x", notes[name + i]);
+			return true;
+		}
+		if (desc > n - name)
+			return false;
+		notes += name + desc;
+		n -= (size_t)(name + desc);
+	}
+	return false;
+}
+
+static bool search(struct elf *f, bool segments, char hex[HASH_HEX_SIZE])
+{
+	if (!read_header(f, segments))
+		return false;
+	for (unsigned i = 0; i < f->entries; i++) {
+		struct part p;
+
+		if (!read_part(f, segments, i, &p))
+			return false;
+		if (!p.is_note || !p.size || p.size > NOTES_MAX)
+			continue;
+		_cleanup_free_ unsigned char *notes = xcalloc(1, (size_t)p.size);
+
+		if (read_at(f, p.offset, notes, (size_t)p.size) &&
+		    find_id(notes, (size_t)p.size, hex))
+			return true;
+	}
+	return false;
+}
+
+void build_elf_id(const char *path, char hex[HASH_HEX_SIZE])
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+
+	hex[0] = '\0';
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return;
+	struct elf f = { .fd = fd, .bytes = (uint64_t)st.st_size };
+
+	if (!search(&f, true, hex))
+		search(&f, false, hex);
+}

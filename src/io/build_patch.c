@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Patches over the sources: applied where they apply, reverted after. */
+#include "io/build_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/log.h"
+#include "base/proc.h"
+
+/*
+ * make goes by times, so these must be right in both directions. While sources
+ * are patched the originals wait in <slot>/orig, hard links with their own times.
+ * Reverting moves the patched files to <slot>/patched and the originals back. If the
+ * next patched file has the same text, the old one returns with its old time and
+ * nothing is compiled for it; if the file is not patched (alike) next time, it gets
+ * the present time, because objects were made from the patched text since.
+ */
+
+static char *in_slot(const struct builder *b, const char *folder, const char *path)
+{
+	return xasprintf("%s/%s/%s", b->slot, folder, path);
+}
+
+/* git apply with options, in the sources. Exit status, or -1. */
+static int git_apply(struct builder *b, const char *patch, const char *const *options,
+		     struct str *out, struct err *e)
+{
+	_cleanup_strv_ struct strv argv = STRV_INIT;
+	struct proc_result res;
+
+	strv_add(&argv, "git");
+	strv_add(&argv, "apply");
+	for (; *options; options++)
+		strv_add(&argv, *options);
+	strv_add(&argv, "--");
+	strv_add(&argv, patch);
+	struct proc_opts o = { .argv = argv.v,
+			       .env = &b->env,
+			       .cwd = b->src,
+			       .out = out,
+			       .timeout_ms = 60000,
+			       .max_output = BUILD_FILE_MAX };
+
+	if (proc_run(&o, &res, e) < 0)
+		return -1;
+	if (res.end == PROC_NO_START)
+		return err_set(e, ERR_LAB, "cannot run 'git' (install the package 'git')");
+	if (res.end != PROC_EXITED) {
+		char how[64];
+
+		return err_set(e, ERR_SYS, "git apply of '%s': %s", patch,
+			       proc_describe(&res, how, sizeof(how)));
+	}
+	return res.status;
+}
+
+int build_patch_check(struct builder *b, struct err *e)
+{
+	static const char *const options[] = { "--numstat", NULL };
+
+	for (size_t i = 0; i < b->patches.n; i++) {
+		int status = git_apply(b, b->patches.v[i], options, NULL, e);
+
+		if (status < 0)
+			return -1;
+		if (status > 0)
+			return err_set(e, ERR_CONFIG,
+				       "patches in [build]: git apply does not "
+				       "take '%s' for a patch",
+				       b->patches.v[i]);
+	}
+	return 0;
+}
+
+static int make_parent(const char *path, struct err *e)
+{
+	_cleanup_free_ char *dir = fs_dirname(path);
+
+	return fs_mkdirs(dir, e);
+}
+
+/* Keep the original of one path; of a path that is new there is none. */
+static int save_original(struct builder *b, const char *path, struct err *e)
+{
+	_cleanup_free_ char *src = fs_join(b->src, path);
+	_cleanup_free_ char *orig = in_slot(b, "orig", path);
+
+	if (strv_has(&b->patched, path))
+		return 0;
+	if (make_parent(orig, e) < 0)
+		return -1;
+	strv_add(&b->patched, path);
+	if (link(src, orig) == 0 || errno == ENOENT)
+		return 0;
+	return fs_copy(src, orig, e); /* a file system without hard links */
+}
+
+/* @list: "added TAB removed TAB path NUL" each. */
+static int save_originals(struct builder *b, const struct str *list, struct err *e)
+{
+	const char *p = str_text(list), *end = p + list->len;
+
+	while (p < end) {
+		const char *tab = strchr(p, '\t');
+
+		tab = tab ? strchr(tab + 1, '\t') : NULL;
+		if (tab && tab[1] && save_original(b, tab + 1, e) < 0)
+			return -1;
+		p += strlen(p) + 1;
+	}
+	return 0;
+}
+
+static int apply_one(struct builder *b, struct build_job *j, const char *patch, struct err *e)
+{
+	static const char *const check[] = { "--check", NULL };
+	static const char *const list[] = { "--numstat", "-z", NULL };
+	static const char *const apply[] = { NULL };
+	_cleanup_str_ struct str paths = STR_INIT;
+	const char *slash = strrchr(patch, '/');
+	const char *name = slash ? slash + 1 : patch;
+	int status = git_apply(b, patch, check, NULL, e);
+
+	if (status < 0)
+		return -1;
+	if (status > 0)
+		return build_log_line(j->log_path, e, "patch %s does not apply here", name);
+	status = git_apply(b, patch, list, &paths, e);
+	if (status < 0 || save_originals(b, &paths, e) < 0)
+		return -1;
+	if (status == 0)
+		status = git_apply(b, patch, apply, NULL, e);
+	if (status < 0)
+		return -1;
+	if (status > 0)
+		return err_set(e, ERR_SYS,
+			       "git apply fails with exit status %d on '%s', which it "
+			       "said applies (is the disk full?)",
+			       status, patch);
+	_cleanup_str_ struct str shown = STR_INIT;
+
+	str_neutralise(&shown, name, strlen(name), false);
+	strv_add(&j->r->patches_applied, str_text(&shown));
+	return build_log_line(j->log_path, e, "patch %s applied", name);
+}
+
+static bool same_bytes(const char *a, const char *b)
+{
+	char x[HASH_HEX_SIZE], y[HASH_HEX_SIZE];
+
+	return hash_file(a, x, NULL) == 0 && hash_file(b, y, NULL) == 0 && str_eq(x, y);
+}
+
+/* Files patched as the last time get their old times back. */
+static int restore_times(struct builder *b, struct err *e)
+{
+	for (size_t i = 0; i < b->patched.n; i++) {
+		_cleanup_free_ char *src = fs_join(b->src, b->patched.v[i]);
+		_cleanup_free_ char *last = in_slot(b, "patched", b->patched.v[i]);
+
+		if (fs_exists(last) && same_bytes(src, last) && rename(last, src) < 0)
+			return err_sys(e, errno, "cannot rename '%s'", last);
+	}
+	return 0;
+}
+
+/* What is still in <slot>/patched is not patched alike now: its sources count as new. */
+static int touch_others(struct builder *b, struct err *e)
+{
+	_cleanup_free_ char *top = fs_join(b->slot, "patched");
+	char *const paths[] = { top, NULL };
+
+	if (!fs_exists(top))
+		return 0;
+	FTS *t = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR | FTS_NOSTAT, NULL);
+
+	if (!t)
+		return err_sys(e, errno, "cannot read '%s'", top);
+	for (FTSENT *f; (f = fts_read(t));) {
+		if (f->fts_info == FTS_D || f->fts_info == FTS_DP)
+			continue;
+		_cleanup_free_ char *src = fs_join(b->src, f->fts_path + strlen(top) + 1);
+
+		utimensat(AT_FDCWD, src, NULL, AT_SYMLINK_NOFOLLOW); /* may be gone: fine */
+	}
+	fts_close(t);
+	return fs_remove_tree(top, e);
+}
+
+int build_patch_apply(struct builder *b, struct build_job *j, struct err *e)
+{
+	_cleanup_free_ char *orig = fs_join(b->slot, "orig");
+
+	strv_clear(&b->patched);
+	if (fs_remove_tree(orig, e) < 0)
+		return -1;
+	for (size_t i = 0; i < b->patches.n; i++)
+		if (apply_one(b, j, b->patches.v[i], e) < 0)
+			return -1;
+	return restore_times(b, e) < 0 ? -1 : touch_others(b, e);
+}
+
+void build_patch_revert(struct builder *b)
+{
+	for (size_t i = 0; i < b->patched.n; i++) {
+		_cleanup_free_ char *src = fs_join(b->src, b->patched.v[i]);
+		_cleanup_free_ char *orig = in_slot(b, "orig", b->patched.v[i]);
+		_cleanup_free_ char *last = in_slot(b, "patched", b->patched.v[i]);
+
+		if (make_parent(last, NULL) < 0 || (rename(src, last) < 0 && errno != ENOENT) ||
+		    (rename(orig, src) < 0 && errno != ENOENT))
+			log_warn("cannot revert '%s': the next checkout restores it", src);
+	}
+	strv_clear(&b->patched);
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The keys of a campaign file: what parser, defaults, checks, dump and help go by. */
+#include "io/config_table.h"
+
+#include <string.h>
+
+#define FIELD(member) \
+	.offset = offsetof(struct config, member), .size = sizeof(((struct config *)0)->member)
+
+#define SECOND ((uint64_t)1000)
+#define DAY (24 * 3600 * SECOND)
+#define MIB ((uint64_t)1 << 20)
+
+static const struct config_choice hunts[] = {
+	{ .name = "regression", .value = HUNT_REGRESSION },
+	{ .name = "fix", .value = HUNT_FIX },
+	{ .name = NULL },
+};
+
+static const struct config_choice build_types[] = {
+	{ .name = "kernel", .value = BUILD_KERNEL },
+	{ .name = "none", .value = BUILD_NONE },
+	{ .name = NULL },
+};
+
+static const struct config_choice tristates[] = {
+	{ .name = "auto", .value = TRI_AUTO },
+	{ .name = "yes", .value = TRI_YES },
+	{ .name = "no", .value = TRI_NO },
+	{ .name = NULL },
+};
+
+static const struct config_choice target_types[] = {
+	{ .name = "qemu", .value = TARGET_QEMU },
+	{ .name = "command", .value = TARGET_COMMAND },
+	{ .name = "ssh", .unsupported = true },
+	{ .name = NULL },
+};
+
+static const struct config_choice accels[] = {
+	{ .name = "auto", .value = ACCEL_AUTO },
+	{ .name = "kvm", .value = ACCEL_KVM },
+	{ .name = "tcg", .value = ACCEL_TCG },
+	{ .name = NULL },
+};
+
+static const struct config_choice betters[] = {
+	{ .name = "lower", .value = METRIC_LOWER },
+	{ .name = "higher", .value = METRIC_HIGHER },
+	{ .name = "auto", .value = METRIC_BETTER_NONE },
+	{ .name = NULL },
+};
+
+static const struct config_choice policies[] = {
+	{ .name = "skip", .value = 0 },
+	{ .name = "bad", .value = 1 },
+	{ .name = NULL },
+};
+
+static const struct config_choice searches[] = {
+	{ .name = "bisect", .value = SEARCH_BISECT },
+	{ .name = "bayes", .unsupported = true },
+	{ .name = NULL },
+};
+
+static const struct config_choice skip_walks[] = {
+	{ .name = "git", .value = SKIPS_GIT },
+	{ .name = "borders", .unsupported = true },
+	{ .name = NULL },
+};
+
+const struct config_section config_sections[] = {
+	{ "campaign", "What is hunted, and where." },
+	{ "build", "How a commit becomes a kernel." },
+	{ "target", "Where the kernel runs." },
+	{ "workload", "What is run there, and which of its values decides." },
+	{ "measure", "How often." },
+	{ "verdict", "How values become good, bad or skip." },
+	{ "confirm", "What is done before the culprit is believed." },
+};
+const size_t config_sections_size = ARRAY_SIZE(config_sections);
+
+const char *const config_later_keys[] = {
+	"target.host",        "target.port",        "target.user",
+	"target.identity",    "target.known_hosts", "target.install",
+	"target.power_cycle", "target.console",     NULL,
+};
+
+const struct config_key config_table[] = {
+	{ "campaign", "name", &config_kind_name, NULL,
+	  "Names the campaign and its state. Default: the name of the file without .ini.",
+	  FIELD(campaign.name), 0 },
+	{ "campaign", "repo", &config_kind_folder, NULL,
+	  "The git repository: any, a worktree or a bare one too. Nothing is written to it.",
+	  FIELD(campaign.repo), KEY_REQUIRED },
+	{ "campaign", "good", &config_kind_revision, NULL,
+	  "The end with the wanted behaviour, as git names revisions.", FIELD(campaign.good),
+	  KEY_REQUIRED },
+	{ "campaign", "bad", &config_kind_revision, NULL, "The other end.", FIELD(campaign.bad),
+	  KEY_REQUIRED },
+	{ "campaign", "hunt", &config_kind_choice, "regression",
+	  "regression: good is the older end. fix: good is the newer end; find the commit that "
+	  "brought it.",
+	  FIELD(campaign.hunt), 0, .choices = hunts },
+	{ "campaign", "first_parent", &config_kind_bool, "no",
+	  "Follow only the first parent of merges.", FIELD(campaign.first_parent), 0 },
+	{ "campaign", "paths", &config_kind_words, "",
+	  "Only commits that touch these paths of the repository.", FIELD(campaign.paths),
+	  KEY_EMPTY_OK },
+	{ "campaign", "state", &config_kind_new_folder, NULL,
+	  "Folder of the store, the logs and the report. Default: "
+	  "$XDG_STATE_HOME/kregress/<name>.",
+	  FIELD(campaign.state), 0 },
+
+	{ "build", "type", &config_kind_choice, "kernel",
+	  "none: nothing to build, for type = command in [target].", FIELD(build.type), KEY_TYPE,
+	  .choices = build_types },
+	{ "build", "arch", &config_kind_arch, "x86_64", "Architecture of the kernel.",
+	  FIELD(build.arch), 0, FOR_KERNEL },
+	{ "build", "config", &config_kind_kconfig, "tinyconfig",
+	  "A make target, or file:<path> of a .config.", FIELD(build.config), 0, FOR_KERNEL },
+	{ "build", "fragments", &config_kind_fragments, "qemu-x86_64",
+	  "Configuration fragments, merged in this order: names in configs/kernel, or paths "
+	  "(with a '/' or ending in .config). The default is for type = qemu only.",
+	  FIELD(build.fragments), KEY_EMPTY_OK | KEY_QEMU_DEFAULT, FOR_KERNEL },
+	{ "build", "patches", &config_kind_patches, "",
+	  "Patches (paths or patterns), applied where they apply and reverted after: old trees "
+	  "need them to build with new compilers.",
+	  FIELD(build.patches), KEY_EMPTY_OK, FOR_KERNEL },
+	{ "build", "make_args", &config_kind_words, "", "More arguments for make.",
+	  FIELD(build.make_args), KEY_EMPTY_OK, FOR_KERNEL },
+	{ "build", "jobs", &config_kind_count, "0", "make -j of so many; 0: one for each CPU.",
+	  FIELD(build.jobs), 0, FOR_KERNEL, .max = 4096 },
+	{ "build", "timeout", &config_kind_duration, "1h", "The longest that one build may take.",
+	  FIELD(build.timeout_ms), 0, FOR_KERNEL, .min = SECOND, .max = 365 * DAY },
+	{ "build", "ccache", &config_kind_choice, "auto",
+	  "Compile through ccache; auto: where it is installed.", FIELD(build.ccache), 0,
+	  FOR_KERNEL, .choices = tristates },
+	{ "build", "command", &config_kind_command, "",
+	  "Instead of all that: a command that leaves an image at $KREGRESS_IMAGE.",
+	  FIELD(build.command), KEY_EMPTY_OK, FOR_KERNEL },
+	{ "build", "cache_limit", &config_kind_size, "4G",
+	  "How much built kernels may take on disk; the least recently used go first.",
+	  FIELD(build.cache_limit_bytes), 0, FOR_KERNEL, .min = MIB, .max = MIB << 30 },
+
+	{ "target", "type", &config_kind_choice, "qemu",
+	  "qemu: each kernel is booted in a guest. command: your own program measures.",
+	  FIELD(target.type), KEY_TYPE, .choices = target_types },
+	{ "target", "accel", &config_kind_choice, "auto",
+	  "auto: KVM where a guest really boots under it, else TCG.", FIELD(target.accel), 0,
+	  FOR_QEMU, .choices = accels },
+	{ "target", "deterministic", &config_kind_bool, "no",
+	  "Instruction-counted time on one CPU: results repeat exactly, but caches, TLBs and "
+	  "contention are invisible.",
+	  FIELD(target.deterministic), 0, FOR_QEMU },
+	{ "target", "cpus", &config_kind_count, "1", "CPUs of the guest.", FIELD(target.cpus), 0,
+	  FOR_QEMU, .min = 1, .max = 4096 },
+	{ "target", "memory", &config_kind_size, "1G", "Memory of the guest.",
+	  FIELD(target.memory_bytes), 0, FOR_QEMU, .min = 16 * MIB, .max = MIB << 24 },
+	{ "target", "machine", &config_kind_machine, "microvm",
+	  "Machine profile: a name in qemu/, or a path (with a '/' or ending in .ini).",
+	  FIELD(target.machine), KEY_QEMU_DEFAULT, FOR_QEMU },
+	{ "target", "append", &config_kind_long_text, "", "More boot parameters for the kernel.",
+	  FIELD(target.append), KEY_EMPTY_OK, FOR_QEMU },
+	{ "target", "boot_timeout", &config_kind_duration, "60s",
+	  "The longest until the guest's agent reports.", FIELD(target.boot_timeout_ms), 0,
+	  FOR_QEMU, .min = SECOND, .max = DAY },
+	{ "target", "extra_args", &config_kind_words, "", "More arguments for QEMU.",
+	  FIELD(target.extra_args), KEY_EMPTY_OK, FOR_QEMU },
+	{ "target", "command", &config_kind_command, "",
+	  "The program that measures. It prints 'kregress: metric NAME VALUE UNIT' once for each "
+	  "of $KREGRESS_RUNS runs.",
+	  FIELD(target.command), KEY_EMPTY_OK, FOR_COMMAND },
+
+	{ "workload", "use", &config_kind_workload, "",
+	  "The workload: a name in workloads/, or the path of an INI file (with a '/' or ending "
+	  "in .ini). Optional for type = command.",
+	  FIELD(workload.use), KEY_EMPTY_OK },
+	{ "workload", "args", &config_kind_long_text, NULL,
+	  "Its arguments. Default: those in the workload's INI file.", FIELD(workload.args),
+	  KEY_EMPTY_OK },
+	{ "workload", "metric", &config_kind_metric, NULL,
+	  "The metric that decides; all are recorded.", FIELD(workload.metric), KEY_REQUIRED },
+	{ "workload", "timeout", &config_kind_duration, "2m", "The longest that one run may take.",
+	  FIELD(workload.timeout_ms), 0, .min = 1, .max = 365 * DAY },
+
+	{ "measure", "runs_per_boot", &config_kind_count, "5",
+	  "Runs in one boot; their median counts.", FIELD(measure.runs_per_boot), 0, .min = 1,
+	  .max = 10000 },
+	{ "measure", "warmup_runs", &config_kind_count, "1", "Runs before those, not counted.",
+	  FIELD(measure.warmup_runs), 0, .max = 10000 },
+	{ "measure", "min_boots", &config_kind_count, "1", "Boots for each commit, at least.",
+	  FIELD(verdict.min_boots), 0, .min = 1, .max = 10000 },
+	{ "measure", "max_boots", &config_kind_count, "8",
+	  "Boots for each commit, at most, while the verdict is unsure.", FIELD(verdict.max_boots),
+	  0, .min = 1, .max = 10000 },
+	{ "measure", "end_boots", &config_kind_count, "3",
+	  "Boots for each of the two ends, at least.", FIELD(verdict.end_boots), 0, .min = 1,
+	  .max = 10000 },
+
+	{ "verdict", "threshold", &config_kind_threshold, "auto",
+	  "What separates good from bad: a value (12.5), a share of the good end's value, signed "
+	  "on the raw value (+20%, -15%), or auto: half-way between the ends.",
+	  FIELD(verdict), 0 },
+	{ "verdict", "better", &config_kind_choice, NULL,
+	  "auto: the side the good end is on. Default: what the workload says of its metric, "
+	  "else auto.",
+	  FIELD(verdict.better), 0, .choices = betters },
+	{ "verdict", "effect", &config_kind_share, "2%",
+	  "The smallest difference that matters: ends that are shown to be nearer are 'no "
+	  "difference'.",
+	  FIELD(verdict.effect), 0 },
+	{ "verdict", "confidence", &config_kind_confidence, "95%",
+	  "Of the whole answer: above 50% and below 100%.", FIELD(verdict.confidence), 0 },
+	{ "verdict", "on_build_failure", &config_kind_choice, "skip",
+	  "What a commit is that does not build.", FIELD(verdict.build_failure_is_bad), 0,
+	  .choices = policies },
+	{ "verdict", "on_crash", &config_kind_choice, "skip",
+	  "What a commit is that does not boot, crashes or hangs.", FIELD(verdict.crash_is_bad), 0,
+	  .choices = policies },
+	{ "verdict", "search", &config_kind_choice, "bisect",
+	  "bisect: git's own choice of commit. bayes: fewest and cheapest trials under noise.",
+	  FIELD(search), 0, .choices = searches },
+	{ "verdict", "skips", &config_kind_choice, "git",
+	  "How skipped commits are walked. git: as git bisect does. borders: a broken range is "
+	  "crossed by its borders.",
+	  FIELD(skips), 0, .choices = skip_walks },
+
+	{ "confirm", "revert", &config_kind_bool, "no",
+	  "Measure the culprit reverted on top of the bad end. Needs boots.", FIELD(confirm.revert),
+	  0 },
+	{ "confirm", "boots", &config_kind_count, "0",
+	  "Fresh boots of the culprit and its parent, interleaved; 0: no confirmation.",
+	  FIELD(confirm.boots), 0, .max = 10000 },
+};
+const size_t config_table_size = ARRAY_SIZE(config_table);
+
+int config_index(const char *section, const char *key)
+{
+	for (size_t i = 0; i < config_table_size; i++) {
+		if (str_eq(config_table[i].section, section) && str_eq(config_table[i].key, key))
+			return (int)i;
+	}
+	return -1;
+}

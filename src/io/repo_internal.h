@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files that wrap libgit2 (repo*.c) share. Nothing else includes this. */
+#ifndef KR_IO_REPO_INTERNAL_H
+#define KR_IO_REPO_INTERNAL_H
+
+#include "io/repo.h"
+
+/* libgit2's own names, so that this header stands without git2.h. */
+typedef struct git_repository git_repository;
+typedef struct git_odb git_odb;
+typedef struct git_oid git_oid;
+typedef struct git_object git_object;
+typedef struct git_commit git_commit;
+typedef struct git_tree git_tree;
+typedef struct git_odb_object git_odb_object;
+typedef struct git_index git_index;
+
+struct repo {
+	git_repository *git;
+	git_odb *odb;
+	char *common_dir;
+	bool is_shallow;
+};
+
+/* Scope cleanup for libgit2's objects; NULL is fine. */
+void repo_free_object(git_object **p);
+void repo_free_commit(git_commit **p);
+void repo_free_tree(git_tree **p);
+void repo_free_odb_object(git_odb_object **p);
+void repo_free_index(git_index **p);
+
+/* The two kinds of object name. Borrowed. */
+const git_oid *repo_oid(const struct commit_id *id);
+struct commit_id repo_id(const git_oid *oid);
+
+/*
+ * Fill @e with the text given and what libgit2 says of its last failure @rc;
+ * ERR_GIT, or ERR_SYS when the disk is full. Returns -1.
+ */
+int repo_fail(struct err *e, int rc, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/*
+ * The newest commit reachable from @from (NULL: any ref) whose message matches
+ * @text as git's ":/text" means it. Returns libgit2's codes: GIT_ENOTFOUND,
+ * GIT_EINVALIDSPEC; GIT_EUSER with @e set when a signal came.
+ */
+int repo_search(struct repo *r, const git_oid *from, const char *text, git_oid *found,
+		struct err *e);
+
+/* A pathspec of the campaign, made to number the contents of trees. */
+struct repo_paths;
+int repo_paths_new(struct repo *r, const struct strv *paths, struct repo_paths **out,
+		   struct err *e);
+void repo_paths_free(struct repo_paths *p);
+/*
+ * @number: the same for trees in which all paths are the same (names, modes
+ * and contents), 0 where none of them exists.
+ */
+int repo_paths_content(struct repo_paths *p, const struct commit_id *tree, uint32_t *number,
+		       struct err *e);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What fresh boots said of the culprit. */
+#include "report/print.h"
+
+static const char *unit_of(const struct report *r)
+{
+	return r->unit ? r->unit : "";
+}
+
+static void print_side(FILE *out, const struct report *r, const char *label,
+		       const struct stats_interval *i)
+{
+	char buf[96];
+
+	fprintf(out, "  %-17s %s\n", label, report_interval(i, unit_of(r), buf, sizeof(buf)));
+}
+
+static void print_pair(FILE *out, const struct report *r)
+{
+	const struct report_confirm *c = &r->confirm;
+
+	fprintf(out, "\n%s by %u fresh boots of each, interleaved:\n",
+		c->state == CONFIRM_YES ? "Confirmed" : "Contradicted", c->boots);
+	print_side(out, r, "parent", &c->parent_side);
+	print_side(out, r, r->fix ? "fix" : "culprit", &c->culprit_side);
+	fputs("  difference        ", out);
+	print_difference(out, r, c->parent_side.estimate, c->culprit_side.estimate, &c->diff);
+	fprintf(out, ", p = %.2g\n", c->p);
+}
+
+static void print_revert(FILE *out, const struct report *r)
+{
+	const struct report_confirm *c = &r->confirm;
+	const char *end = r->fix ? "good" : "bad";
+
+	if (c->revert == REVERT_MEASURED) {
+		fprintf(out, "\nReverted on the %s end, %s:\n", end,
+			c->revert_helps ? "the difference is gone" : "the difference stays");
+		print_side(out, r, "reverted", &c->revert_side);
+		return;
+	}
+	if (c->revert == REVERT_CONFLICTS)
+		fprintf(out, "\nIt cannot be reverted on the %s end; these files conflict:\n  ", end);
+	else if (c->revert == REVERT_FAILED)
+		fprintf(out, "\nReverted on the %s end it cannot be measured:\n  ", end);
+	else
+		return;
+	print_clean(out, c->revert_detail);
+	fputc('\n', out);
+}
+
+void print_confirm(FILE *out, const struct report *r)
+{
+	const struct report_confirm *c = &r->confirm;
+
+	if (c->state == CONFIRM_YES || c->state == CONFIRM_NO)
+		print_pair(out, r);
+	if (c->state == CONFIRM_UNMEASURED) {
+		fputs("\nNot confirmed, since fresh boots failed: ", out);
+		print_clean(out, c->detail);
+		fputc('\n', out);
+	}
+	if (c->state == CONFIRM_UNFINISHED)
+		fputs("\nIts confirmation is not finished: kregress run goes on with it.\n", out);
+	print_revert(out, r);
+}

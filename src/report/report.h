@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a campaign came to, as plain data, and the ways to print it. */
+#ifndef KR_REPORT_REPORT_H
+#define KR_REPORT_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/str.h"
+#include "core/commit.h"
+#include "core/engine.h"
+
+/* One measured commit. */
+struct report_commit {
+	struct commit_id id;
+	char *subject, *author, *email, *date; /* untrusted, neutralised when printed */
+	enum verdict verdict;
+	enum trial_outcome outcome; /* TRIAL_OK, or the first that was not */
+	char *detail;       /* why not ok: first error, panic line … ; NULL */
+	char *log_path;     /* of that failure; NULL */
+	unsigned trials;    /* boots */
+	double *samples;    /* the deciding metric's, warm-ups dropped */
+	size_t n_samples;
+	bool has_interval;
+	struct stats_interval interval;
+	struct commit_id twin; /* not null: values taken over from this identical kernel */
+};
+void report_commit_release(struct report_commit *c);
+
+/* Fresh boots after the search: culprit against its parent, and the culprit reverted. */
+enum report_confirm_state {
+	CONFIRM_NONE = 0,    /* not asked for, or not begun */
+	CONFIRM_UNFINISHED,
+	CONFIRM_YES,         /* the difference stands in fresh, interleaved boots */
+	CONFIRM_NO,          /* it does not */
+	CONFIRM_UNMEASURED,  /* the parent cannot be built or booted: see detail */
+};
+enum report_revert_state {
+	REVERT_NONE = 0,
+	REVERT_MEASURED,
+	REVERT_CONFLICTS, /* detail: the files */
+	REVERT_FAILED,    /* the reverted kernel cannot be measured: see detail */
+};
+struct report_confirm {
+	enum report_confirm_state state;
+	struct commit_id parent;
+	unsigned boots;               /* of each */
+	struct stats_interval parent_side, culprit_side;
+	struct stats_interval diff;   /* culprit − parent */
+	double p;                     /* of the difference being 0 */
+	char *detail;
+	enum report_revert_state revert;
+	struct commit_id reverted;    /* in the private repository */
+	struct stats_interval revert_side; /* the bad end without the culprit */
+	bool revert_helps;            /* it lies on the wanted side of the threshold */
+	char *revert_detail;
+};
+
+struct report {
+	char *name, *metric, *unit, *state_dir, *repo;
+	bool fix;                 /* hunt = fix */
+	enum engine_status status;
+	bool interrupted;
+	enum engine_phase phase;
+	struct commit_id good_id, bad_id; /* the ends, also before they are measured */
+	struct report_commit culprit; /* ENGINE_FOUND; else its id is null */
+	struct commit_id culprit_parent; /* its first parent; null: none, not known */
+	struct commit_id subject_of_status; /* failed end or bad merge base; null: none */
+	struct commit_id *left;   /* candidates left */
+	char **left_subject;      /* beside them; NULL entries: not known */
+	size_t n_left;
+	uint32_t candidates;      /* size of the range */
+	uint32_t steps;           /* picks left while running */
+	struct ends ends;
+	double effect, confidence;
+	double sd;                /* pooled boot-to-boot deviation */
+	size_t df;
+	struct report_commit *tested; /* order of first testing, ends first */
+	size_t n_tested;
+	size_t good, bad;         /* indices of the ends in tested; SIZE_MAX: not measured yet */
+	unsigned builds, trials;  /* kernels compiled or taken from the cache; boots */
+	size_t samples;
+	double seconds_total, seconds_build, seconds_boot, seconds_workload; /* over all sessions */
+	double session_total, session_make, session_boot, session_workload;  /* of this call */
+	struct strv config_diff;  /* culprit's .config against its parent's */
+	bool config_diff_known;
+	struct report_confirm confirm;
+	bool deterministic;
+	bool single_boots;        /* no spread known: one boot a commit */
+};
+void report_release(struct report *r);
+
+/* "found", "short_list", "no_difference", "not_confirmed", "no_culprit", "interrupted" of the JSON. */
+const char *report_status_name(const struct report *r);
+/* Exit status of `run`: 0 found, 1 ended without, 130 interrupted. */
+int report_exit_status(const struct report *r);
+
+/* The answer for a person: culprit, sides, what was skipped and why, where the logs are. */
+void report_text(const struct report *r, FILE *out);
+/* Where it stands and why, for `status`. */
+void report_status(const struct report *r, FILE *out);
+/* One JSON object, keys as DESIGN.md fixes them, with a newline. */
+void report_json(const struct report *r, FILE *out);
+
+/* "12.48", "0.00123", "7692177": @v with enough digits to tell 0.1 % apart. Returns @buf. */
+const char *report_number(double v, char *buf, size_t size);
+/* "18.1 ms [16, 20]" (or without an interval where it is a point). Returns @buf. */
+const char *report_interval(const struct stats_interval *i, const char *unit, char *buf,
+			    size_t size);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* QMP: QEMU's own account of how its guest fares. */
+#include "target/qemu.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define QMP_LINE_MAX (1u << 20)
+
+static void send_command(struct qmp *m, const char *text)
+{
+	/* A lost command shows as a missing answer; QEMU's end shows by itself. */
+	(void)!send(m->fd, text, strlen(text), MSG_NOSIGNAL);
+}
+
+int qmp_start(struct qmp *m, int fd, struct err *e)
+{
+	/* Started with -S: no event can come before we are heard. */
+	static const char text[] = "{\"execute\":\"qmp_capabilities\"}\n{\"execute\":\"cont\"}\n";
+
+	m->fd = fd;
+	if (send(fd, text, sizeof(text) - 1, MSG_NOSIGNAL) != (ssize_t)sizeof(text) - 1)
+		return err_sys(e, errno, "cannot write to QEMU's monitor");
+	return 0;
+}
+
+static void take_shutdown(struct qmp *m, json_t *message)
+{
+	const char *reason = NULL;
+
+	/* The first counts: a later one is only the echo of our own quitting. */
+	if (m->shutdown || json_unpack(message, "{s:{s:s}}", "data", "reason", &reason) < 0)
+		return;
+	if (!strcmp(reason, "guest-shutdown"))
+		m->shutdown = QMP_POWER_OFF;
+	else if (!strcmp(reason, "guest-reset") || !strcmp(reason, "guest-panic"))
+		m->shutdown = QMP_RESET;
+	else
+		m->shutdown = QMP_OTHER;
+}
+
+static void take_event(struct qmp *m, const char *event, json_t *message)
+{
+	if (!strcmp(event, "SHUTDOWN"))
+		take_shutdown(m, message);
+	if (!strcmp(event, "STOP") && !m->shutdown && !m->stopped) {
+		m->stopped = true;
+		send_command(m, "{\"execute\":\"query-status\"}\n");
+	}
+}
+
+static void take_message(struct qmp *m, json_t *message)
+{
+	const char *event = NULL, *status = NULL, *desc = NULL;
+
+	if (json_object_get(message, "QMP"))
+		m->greeted = true;
+	if (json_unpack(message, "{s:s}", "event", &event) == 0)
+		take_event(m, event, message);
+	if (json_unpack(message, "{s:{s:s}}", "return", "status", &status) == 0)
+		snprintf(m->status, sizeof(m->status), "%s", status);
+	if (json_unpack(message, "{s:{s:s}}", "error", "desc", &desc) == 0)
+		snprintf(m->error, sizeof(m->error), "%s", desc);
+}
+
+void qmp_feed(struct qmp *m, const char *data, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		json_t *message;
+
+		if (data[i] != '\n') {
+			if (m->buf.len < QMP_LINE_MAX)
+				str_addmem(&m->buf, &data[i], 1);
+			continue;
+		}
+		message = json_loadb(str_text(&m->buf), m->buf.len, 0, NULL);
+		if (message)
+			take_message(m, message);
+		json_decref(message);
+		str_clear(&m->buf);
+	}
+}
+
+void qmp_release(struct qmp *m)
+{
+	str_release(&m->buf);
+}
