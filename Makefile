@@ -117,8 +117,8 @@ check-headers:
 	tests/check-headers
 
 check-format:
-	clang-format-14 --dry-run --Werror $(SRC) $(HDR) qemu/*.c $(wildcard workloads/*/*.[ch]) \
-		$(wildcard tests/*/*.[ch])
+	clang-format-14 --dry-run --Werror src/main.c $(SRC) $(HDR) $(wildcard qemu/*.[ch] \
+		workloads/*/*.[ch] tests/*/*.[ch] tests/*/*/*.[ch])
 
 lint:
 	tests/lint

@@ -28,7 +28,10 @@ struct err {
 };
 
 /* Starts an err with nothing in it. */
-#define ERR_INIT { .code = ERR_NONE }
+#define ERR_INIT                 \
+	{                        \
+		.code = ERR_NONE \
+	}
 
 /*
  * Fill @e and return -1, so that failing is one line. @e may be NULL (the

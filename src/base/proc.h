@@ -27,18 +27,18 @@ struct proc_result {
 };
 
 struct proc_opts {
-	char *const *argv;       /* NULL-terminated; argv[0] is looked up in PATH */
-	const struct strv *env;  /* "NAME=value" set over our environment; "NAME" alone: unset */
-	const char *cwd;         /* NULL: ours */
-	int64_t timeout_ms;      /* < 0 or 0: none */
-	size_t max_output;       /* bytes of stdout kept or logged; 0: no limit */
-	struct str *out;         /* stdout is appended here (NULL: not kept) */
-	const char *log_path;    /* stdout and stderr are appended to this file (NULL: not) */
-	bool merge_stderr;       /* stderr goes where stdout goes; else to log_path or /dev/null */
-	bool inherit_stderr;     /* stderr is ours (wins over the above) */
-	const int *keep_fds;     /* descriptors that the child inherits, under the same numbers */
+	char *const *argv;      /* NULL-terminated; argv[0] is looked up in PATH */
+	const struct strv *env; /* "NAME=value" set over our environment; "NAME" alone: unset */
+	const char *cwd;        /* NULL: ours */
+	int64_t timeout_ms;     /* < 0 or 0: none */
+	size_t max_output;      /* bytes of stdout kept or logged; 0: no limit */
+	struct str *out;        /* stdout is appended here (NULL: not kept) */
+	const char *log_path;   /* stdout and stderr are appended to this file (NULL: not) */
+	bool merge_stderr;      /* stderr goes where stdout goes; else to log_path or /dev/null */
+	bool inherit_stderr;    /* stderr is ours (wins over the above) */
+	const int *keep_fds;    /* descriptors that the child inherits, under the same numbers */
 	size_t n_keep_fds;
-	unsigned grace_ms;       /* between TERM and KILL of the group; 0: 2000 */
+	unsigned grace_ms; /* between TERM and KILL of the group; 0: 2000 */
 	/* Called about every 200 ms while it runs (NULL: not). For progress lines. */
 	void (*tick)(void *cookie);
 	void *tick_cookie;
@@ -56,7 +56,10 @@ struct proc {
 	pid_t pid;
 	int out_fd; /* read end of its stdout, -1 unless asked for */
 };
-#define PROC_INIT { .out_fd = -1 }
+#define PROC_INIT            \
+	{                    \
+		.out_fd = -1 \
+	}
 
 /*
  * Start a child in its own process group that dies with us (PR_SET_PDEATHSIG,

@@ -42,7 +42,10 @@ struct str {
 	size_t len; /* bytes, without the NUL */
 	size_t room;
 };
-#define STR_INIT { .buf = NULL }
+#define STR_INIT            \
+	{                   \
+		.buf = NULL \
+	}
 void str_release(struct str *s);
 void str_clear(struct str *s);
 void str_add(struct str *s, const char *text);
@@ -59,11 +62,14 @@ struct strv {
 	size_t n;
 	size_t room;
 };
-#define STRV_INIT { .v = NULL }
+#define STRV_INIT         \
+	{                 \
+		.v = NULL \
+	}
 void strv_release(struct strv *sv);
 void strv_clear(struct strv *sv);
-void strv_add(struct strv *sv, const char *s);            /* copies */
-void strv_take(struct strv *sv, char *s);                 /* takes ownership */
+void strv_add(struct strv *sv, const char *s); /* copies */
+void strv_take(struct strv *sv, char *s);      /* takes ownership */
 void strv_addf(struct strv *sv, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void strv_extend(struct strv *sv, const struct strv *from); /* copies each */
 bool strv_has(const struct strv *sv, const char *s);

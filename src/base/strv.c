@@ -216,7 +216,8 @@ void str_neutralise(struct str *out, const char *data, size_t n, bool keep_newli
 	while (i < n) {
 		size_t len = 0;
 
-		if ((s[i] >= 0x20 && s[i] < 0x7f) || s[i] == '\t' || (keep_newlines && s[i] == '\n'))
+		if ((s[i] >= 0x20 && s[i] < 0x7f) || s[i] == '\t' ||
+		    (keep_newlines && s[i] == '\n'))
 			len = 1;
 		else if (s[i] >= 0x80)
 			len = utf8_len(s + i, n - i);

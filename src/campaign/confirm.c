@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "campaign/trial.h"
+#include "campaign/trial_internal.h"
 
 enum arm_index { ARM_PARENT, ARM_CULPRIT, ARM_REVERT, ARMS };
 
@@ -15,14 +15,14 @@ enum arm_index { ARM_PARENT, ARM_CULPRIT, ARM_REVERT, ARMS };
 struct arm {
 	struct commit_id id; /* null: there is none */
 	struct verdict_data data;
-	unsigned boots;      /* good ones and failed ones */
-	char *detail;        /* of a failure */
+	unsigned boots; /* good ones and failed ones */
+	char *detail;   /* of a failure */
 };
 
 struct confirm {
 	struct session *s;
 	struct arm arm[ARMS];
-	char *conflicts;     /* files in which the revert conflicts */
+	char *conflicts; /* files in which the revert conflicts */
 };
 
 static const char *const arm_name[ARMS] = { "parent", "culprit", "culprit reverted" };
@@ -63,16 +63,25 @@ static int see_trial(const struct store_trial *t, void *cookie)
 	return 0;
 }
 
-/* Notes "revert <hex>" and "revert-conflict <files>" remember what became of the revert. */
+/*
+ * Notes "<culprit> <commit without it>" and "<culprit> <files>" remember what became of the
+ * revert; other settings can have found another culprit, whose revert is not this one's.
+ */
 static int see_note(const struct store_note *n, void *cookie)
 {
 	struct confirm *c = cookie;
+	char hex[COMMIT_HEX + 1];
+	const char *rest;
 
+	if (!n->text || !str_starts(n->text, commit_hex(&c->arm[ARM_CULPRIT].id, hex)) ||
+	    n->text[COMMIT_HEX] != ' ')
+		return 0;
+	rest = n->text + COMMIT_HEX + 1;
 	if (str_eq(n->kind, "revert"))
-		commit_parse(n->text, &c->arm[ARM_REVERT].id);
+		commit_parse(rest, &c->arm[ARM_REVERT].id);
 	if (str_eq(n->kind, "revert-conflict")) {
 		free(c->conflicts);
-		c->conflicts = xstrdup(n->text);
+		c->conflicts = xstrdup(rest);
 	}
 	return 0;
 }
@@ -106,25 +115,31 @@ static int prepare_revert(struct confirm *c, struct err *e)
 	struct session *s = c->s;
 	_cleanup_strv_ struct strv conflicts = STRV_INIT;
 	_cleanup_str_ struct str files = STR_INIT;
-	char hex[COMMIT_HEX + 1];
+	_cleanup_free_ char *note = NULL;
+	char culprit[COMMIT_HEX + 1], hex[COMMIT_HEX + 1];
 	int ret;
 
-	/* Without a build of ours there is no kernel to make; in a fix hunt there is no fault to undo. */
-	if (!s->cfg->confirm.revert || s->cfg->build.type != BUILD_KERNEL || !s->builder ||
+	/* Without a build of ours there is no kernel to make. */
+	if (!s->cfg->confirm.revert || s->cfg->build.type != BUILD_KERNEL ||
 	    !commit_is_null(&c->arm[ARM_REVERT].id) || c->conflicts)
 		return 0;
+	if (trial_open_builder(s, e) < 0)
+		return -1;
+	commit_hex(&c->arm[ARM_CULPRIT].id, culprit);
 	ret = builder_revert(s->builder, &c->arm[ARM_CULPRIT].id, &s->new, &c->arm[ARM_REVERT].id,
 			     &conflicts, e);
 	if (ret < 0)
 		return -1;
-	if (ret > 0)
-		return store_note_add(s->store, "revert",
-				      commit_hex(&c->arm[ARM_REVERT].id, hex), 0, e);
+	if (ret > 0) {
+		note = xasprintf("%s %s", culprit, commit_hex(&c->arm[ARM_REVERT].id, hex));
+		return store_note_add(s->store, "revert", note, 0, e);
+	}
 	str_join_words(&files, conflicts.v);
 	c->conflicts = xstrdup(str_text(&files));
 	log_info("confirm: the culprit cannot be reverted on the newer end: conflicts in %s",
 		 c->conflicts);
-	return store_note_add(s->store, "revert-conflict", c->conflicts, 0, e);
+	note = xasprintf("%s %s", culprit, c->conflicts);
+	return store_note_add(s->store, "revert-conflict", note, 0, e);
 }
 
 /* An arm needs boots as long as none of them failed. */
@@ -160,10 +175,9 @@ static int boot_arm(struct confirm *c, int i, struct err *e)
 	if (trial_run(s, &c->arm[i].id, "confirm", &r, e) < 0)
 		return -1;
 	if (r.outcome == TRIAL_OK)
-		log_info("confirm: %.12s (%s) boot %u: %s %s %s",
-			 commit_hex(&c->arm[i].id, hex), arm_name[i], c->arm[i].boots + 1,
-			 s->metric->name, report_number(r.estimate, number, sizeof(number)),
-			 s->unit ? s->unit : "");
+		log_info("confirm: %.12s (%s) boot %u: %s %s %s", commit_hex(&c->arm[i].id, hex),
+			 arm_name[i], c->arm[i].boots + 1, s->metric->name,
+			 report_number(r.estimate, number, sizeof(number)), s->unit ? s->unit : "");
 	else
 		log_info("confirm: %.12s (%s): %s", commit_hex(&c->arm[i].id, hex), arm_name[i],
 			 trial_outcome_name(r.outcome));
@@ -195,7 +209,7 @@ static struct stats_pool joint_pool(const struct confirm *c)
 
 	for (int i = 0; i < ARMS; i++)
 		stats_pool_add(&pool, c->arm[i].data.boot, c->arm[i].data.n);
-	return pool;
+	return verdict_pool(&c->s->verdict, &pool);
 }
 
 static struct stats_interval side(const struct confirm *c, int i, const struct stats_pool *pool)
@@ -210,13 +224,12 @@ static struct stats_interval side(const struct confirm *c, int i, const struct s
 static bool stands(const struct session *s, const struct stats_interval *diff, double parent)
 {
 	const struct ends *ends = engine_ends(s->engine);
-	double up = ends->diff.estimate; /* bad − good */
 	double limit = s->verdict.effect * (parent < 0 ? -parent : parent);
+	/* Not by the ends' difference: it is not known where the bad end fails. */
+	bool up = (ends->better == METRIC_LOWER) != (s->cfg->campaign.hunt == HUNT_FIX);
 
-	if (s->cfg->campaign.hunt == HUNT_FIX)
-		up = -up;
-	return up > 0 ? diff->low > 0 && diff->estimate > limit :
-			diff->high < 0 && -diff->estimate > limit;
+	return up ? diff->low > 0 && diff->estimate > limit
+		  : diff->high < 0 && -diff->estimate > limit;
 }
 
 static void judge_pair(const struct confirm *c, const struct stats_pool *pool,
@@ -225,6 +238,12 @@ static void judge_pair(const struct confirm *c, const struct stats_pool *pool,
 	const struct arm *p = &c->arm[ARM_PARENT], *q = &c->arm[ARM_CULPRIT];
 	double mp, mq;
 
+	if (q->detail && !p->detail && !wants(c, ARM_PARENT) &&
+	    verdict_of_failure(&c->s->verdict, q->data.failed) == VERDICT_BAD) {
+		out->state = CONFIRM_FAILS_AGAIN;
+		out->detail = xstrdup(q->detail);
+		return;
+	}
 	if (p->detail || q->detail) {
 		out->state = CONFIRM_UNMEASURED;
 		out->detail = xasprintf("%s: %s", p->detail ? "parent" : "culprit",

@@ -42,7 +42,8 @@ static int add_workload(struct file_list *l, const struct workload *w, struct er
 		const char *base = strrchr(w->files.v[i], '/');
 
 		base = base ? base + 1 : w->files.v[i];
-		if (add_host_file(l, xasprintf(GUEST_WORK_DIR "/%s", base), w->files.v[i], 0755, e) < 0)
+		if (add_host_file(l, xasprintf(GUEST_WORK_DIR "/%s", base), w->files.v[i], 0755,
+				  e) < 0)
 			return -1;
 	}
 	return 0;

@@ -25,9 +25,9 @@ static void name_commit(const struct session *s, uint32_t node, char *buf, size_
 	char hex[COMMIT_HEX + 1];
 
 	snprintf(buf, size, "%.12s%s", commit_hex(id, hex),
-		 commit_eq(id, &s->good) ? " (good end)" :
-		 commit_eq(id, &s->bad)  ? " (bad end)" :
-					   "");
+		 commit_eq(id, &s->good)  ? " (good end)"
+		 : commit_eq(id, &s->bad) ? " (bad end)"
+					  : "");
 }
 
 /* "exit_ms 18.2 ms" or "boot_failed: first panic line". */
@@ -51,7 +51,8 @@ static void describe_cost(const struct trial_report *r, struct str *out)
 	char hex[COMMIT_HEX + 1], build[24], boot[24];
 
 	if (r->taken_over) {
-		str_addf(out, " (the kernel is identical to that of %.12s: takes over its %u trial%s)",
+		str_addf(out,
+			 " (the kernel is identical to that of %.12s: takes over its %u trial%s)",
 			 commit_hex(&r->twin, hex), r->taken_over, r->taken_over == 1 ? "" : "s");
 		return;
 	}
@@ -97,8 +98,7 @@ static int note_verdict(struct session *s, uint32_t node, struct err *e)
 
 	if (!engine_commit_of(s->engine, node, &c) || c.verdict == VERDICT_UNSET)
 		return 0;
-	str_addf(&text, "%s %s", commit_hex(session_commit(s, node), hex),
-		 verdict_name(c.verdict));
+	str_addf(&text, "%s %s", commit_hex(session_commit(s, node), hex), verdict_name(c.verdict));
 	if (c.data->n)
 		str_addf(&text, " %s %s", s->metric->name,
 			 report_interval(&c.interval, unit_of(s), interval, sizeof(interval)));
@@ -122,8 +122,9 @@ static void say_start(const struct session *s, const struct engine_step *step)
 {
 	uint32_t tested = engine_tested_count(s->engine);
 
-	log_info("%s: %u candidates, ~%u steps; state in %s", s->cfg->campaign.name, s->dag.n,
-		 pick_bisect_steps(s->dag.n), s->cfg->campaign.state);
+	log_info("%s: %u candidates, ~%u steps; state in %s", s->cfg->campaign.name,
+		 dag_candidates(&s->dag), pick_bisect_steps(dag_candidates(&s->dag)),
+		 s->cfg->campaign.state);
 	if (s->n_merge_bases)
 		log_info("the older end is no ancestor of the newer one: %zu merge base%s first",
 			 s->n_merge_bases, s->n_merge_bases == 1 ? " is tested" : "s are tested");
@@ -158,8 +159,8 @@ int loop_run(struct session *s, struct err *e)
 	ret = run_steps(s, e);
 	log_progress("%s", "");
 	/* After a failure the first error is the one to report. */
-	if (store_note_add(s->store, "stop", ret < 0 ? e->msg : "done",
-			   clock_mono_s() - s->started, ret < 0 ? &ignored : e) < 0)
+	if (store_note_add(s->store, "stop", ret < 0 ? e->msg : "done", clock_mono_s() - s->started,
+			   ret < 0 ? &ignored : e) < 0)
 		return -1;
 	return ret;
 }

@@ -2,6 +2,7 @@
 /* Present state is a replay of the log through the engine. */
 #include "campaign/replay.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -17,9 +18,16 @@ double *session_samples(const struct session *s, const struct store_trial *t, si
 	return v;
 }
 
+/* An end that failed has another try at each run: what failed may have been mended. */
+static bool is_given_up(const struct session *s, const struct store_trial *t)
+{
+	return t->id <= s->retry_after && t->outcome != TRIAL_OK &&
+	       (commit_eq(&t->commit, &s->good) || commit_eq(&t->commit, &s->bad));
+}
+
 bool replay_counts(const struct session *s, const struct store_trial *t)
 {
-	return str_eq(t->setup, s->setup) && !str_eq(t->purpose, "canary") &&
+	return !is_given_up(s, t) && str_eq(t->setup, s->setup) && !str_eq(t->purpose, "canary") &&
 	       !str_eq(t->purpose, "confirm");
 }
 
@@ -36,7 +44,7 @@ void replay_trial(struct session *s, const struct store_trial *t)
 {
 	uint32_t node = session_node(s, &t->commit);
 	_cleanup_free_ double *v = NULL;
-	struct trial trial = { .outcome = t->outcome };
+	struct trial trial = { .outcome = t->outcome, .copy = t->twin != 0 };
 
 	if (node == DAG_NONE)
 		return;
@@ -60,9 +68,60 @@ static int see_trial(const struct store_trial *t, void *cookie)
 	return 0;
 }
 
+static int see_last(const struct store_trial *t, void *cookie)
+{
+	int64_t *last = cookie;
+
+	*last = t->id;
+	return 0;
+}
+
+/* A note "retry N" gives the ends another try after the failures up to trial N. */
+static int see_retry(const struct store_note *n, void *cookie)
+{
+	struct session *s = cookie;
+
+	if (str_eq(n->kind, "retry") && n->text)
+		s->retry_after = strtoll(n->text, NULL, 10);
+	return 0;
+}
+
+static int replay_all(struct session *s, struct err *e)
+{
+	struct store_visitor notes = { .note = see_retry, .cookie = s };
+	struct store_visitor trials = { .trial = see_trial, .cookie = s };
+
+	s->other_setup = 0;
+	if (store_visit(s->store, &notes, e) < 0)
+		return -1;
+	return store_visit(s->store, &trials, e) < 0 ? -1 : 0;
+}
+
+/* Begin anew with an engine that has not seen the failure of the end. */
+static int retry_ends(struct session *s, struct err *e)
+{
+	struct store_visitor v = { .trial = see_last, .cookie = &s->retry_after };
+	char text[32];
+
+	if (store_visit(s->store, &v, e) < 0)
+		return -1;
+	snprintf(text, sizeof(text), "%lld", (long long)s->retry_after);
+	if (store_note_add(s->store, "retry", text, 0, e) < 0)
+		return -1;
+	log_info("an end could not be measured the last time: trying again");
+	engine_free(s->engine);
+	s->engine = engine_new(&s->engine_opts);
+	return replay_all(s, e);
+}
+
 int replay_store(struct session *s, struct err *e)
 {
-	struct store_visitor v = { .trial = see_trial, .cookie = s };
+	struct engine_result r;
 
-	return store_visit(s->store, &v, e) < 0 ? -1 : 0;
+	if (replay_all(s, e) < 0)
+		return -1;
+	engine_result(s->engine, &r);
+	if (s->mode != SESSION_RUN || r.status != ENGINE_END_UNMEASURED)
+		return 0;
+	return retry_ends(s, e);
 }

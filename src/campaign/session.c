@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -34,8 +35,8 @@ static int load_workload(struct session *s, struct err *e)
 			str_addf(&names, "%s%s", i ? ", " : "", s->workload.metric[i].name);
 		return err_set(e, ERR_CONFIG,
 			       "%s: metric '%s' is not declared by '%s' (it has: %s)",
-			       config_where(s->cfg, "workload.metric"), name,
-			       s->cfg->workload.use, str_text(&names));
+			       config_where(s->cfg, "workload.metric"), name, s->cfg->workload.use,
+			       str_text(&names));
 	}
 	if (!s->cfg->better_given)
 		s->verdict.better = s->metric->better;
@@ -87,17 +88,20 @@ static int relate_ends(struct session *s, struct err *e)
 		return -1;
 	if (ret > 0)
 		return err_set(e, ERR_CONFIG,
-			       "good '%s' is %s than bad '%s': swap them, or set hunt = %s in "
+			       "%s: good '%s' is %s than bad '%s': swap them, or set hunt = %s in "
 			       "[campaign]%s",
-			       s->cfg->campaign.good, fix ? "older" : "newer",
-			       s->cfg->campaign.bad, fix ? "regression" : "fix",
+			       config_where(s->cfg, "campaign.good"), s->cfg->campaign.good,
+			       fix ? "older" : "newer", s->cfg->campaign.bad,
+			       fix ? "regression" : "fix",
 			       fix ? "" : " to find the commit that brought the improvement");
 	if (repo_merge_bases(s->repo, &s->old, &s->new, &s->merge_base, &s->n_merge_bases, e) < 0)
 		return -1;
 	if (!s->n_merge_bases)
-		return err_set(e, ERR_CONFIG,
-			       "good '%s' and bad '%s' have no common history: nothing to search",
-			       s->cfg->campaign.good, s->cfg->campaign.bad);
+		return err_set(
+			e, ERR_CONFIG,
+			"%s: good '%s' and bad '%s' have no common history: nothing to search",
+			config_where(s->cfg, "campaign.good"), s->cfg->campaign.good,
+			s->cfg->campaign.bad);
 	return 0;
 }
 
@@ -114,13 +118,16 @@ static int walk_history(struct session *s, struct err *e)
 
 	if (relate_ends(s, e) < 0 || repo_candidates(s->repo, &range, &s->dag, e) < 0)
 		return -1;
-	if (!s->dag.n)
-		return err_set(e, ERR_CONFIG, "no commit between good '%s' and bad '%s'%s",
+	if (!dag_candidates(&s->dag))
+		return err_set(e, ERR_CONFIG, "%s: no commit between good '%s' and bad '%s'%s",
+			       config_where(s->cfg, s->cfg->campaign.paths.n ? "campaign.paths"
+									     : "campaign.bad"),
 			       s->cfg->campaign.good, s->cfg->campaign.bad,
 			       s->cfg->campaign.paths.n ? " touches the paths of [campaign]" : "");
 	o.merge_bases = (uint32_t)s->n_merge_bases;
 	o.verdict = s->verdict;
 	s->engine = engine_new(&o);
+	s->engine_opts = o;
 	return 0;
 }
 
@@ -225,6 +232,25 @@ static int lock_state(struct session *s, struct err *e)
 	return ret < 0 ? -1 : 0;
 }
 
+/* A store that lost its bytes beside the folders of its trials is damage, not a new campaign. */
+static int check_emptied(const struct session *s, const char *path, struct err *e)
+{
+	_cleanup_free_ char *trials = fs_join(s->cfg->campaign.state, "trials");
+	struct stat st;
+
+	if (stat(path, &st) < 0 || !(S_ISREG(st.st_mode) ? st.st_size == 0 : 1))
+		return 0;
+	if (!S_ISREG(st.st_mode))
+		return err_set(e, ERR_STORE, "store '%s' is not a regular file", path);
+	if (!fs_is_dir(trials))
+		return 0;
+	return err_set(
+		e, ERR_STORE,
+		"store '%s' is empty, but there are trials beside it: it was damaged (restore "
+		"it from a backup, or remove '%s' to start anew)",
+		path, s->cfg->campaign.state);
+}
+
 static int open_store(struct session *s, struct err *e)
 {
 	_cleanup_free_ char *path = fs_join(s->cfg->campaign.state, "campaign.db");
@@ -232,6 +258,8 @@ static int open_store(struct session *s, struct err *e)
 	if (s->mode == SESSION_VIEW && !fs_exists(path))
 		return 0;
 	if (s->mode == SESSION_RUN && lock_state(s, e) < 0)
+		return -1;
+	if (check_emptied(s, path, e) < 0)
 		return -1;
 	if (store_open(path, s->mode == SESSION_VIEW, &s->store, e) < 0)
 		return -1;
@@ -265,8 +293,7 @@ static int load_machine(struct session *s, struct err *e)
 	return machine_load(s->cfg->target.machine, &s->machine, e);
 }
 
-int session_open(struct session *s, const struct config *cfg, enum session_mode mode,
-		 struct err *e)
+int session_open(struct session *s, const struct config *cfg, enum session_mode mode, struct err *e)
 {
 	*s = (struct session){ .cfg = cfg, .mode = mode, .lock_fd = -1, .dag = DAG_INIT };
 	s->started = clock_mono_s();
@@ -294,6 +321,7 @@ void session_close(struct session *s)
 	strv_release(&s->env);
 	free(s->merge_base);
 	free(s->unit);
+	free(s->said);
 	str_closep(&s->lock_fd);
 	memset(s, 0, sizeof(*s));
 	s->lock_fd = -1;

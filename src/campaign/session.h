@@ -24,10 +24,10 @@ enum session_mode {
 struct session {
 	const struct config *cfg; /* borrowed */
 	enum session_mode mode;
-	struct workload workload; /* name == NULL: none */
+	struct workload workload;    /* name == NULL: none */
 	const struct metric *metric; /* the deciding one */
 	struct metric bare_metric;   /* it, where no workload declares it */
-	char *unit;               /* of the deciding metric */
+	char *unit;                  /* of the deciding metric */
 
 	struct repo *repo;
 	struct commit_id good, bad; /* the metric's words */
@@ -36,24 +36,27 @@ struct session {
 	size_t n_merge_bases;
 	struct dag dag;
 	struct engine *engine;
+	struct engine_opts engine_opts; /* what it was made with */
+	int64_t retry_after; /* failures of the ends up to this trial were given another try */
 	struct verdict_opts verdict;
 
-	struct store *store;      /* NULL in SESSION_VIEW before the first run */
+	struct store *store; /* NULL in SESSION_VIEW before the first run */
 	int lock_fd;
 	char setup[HASH_HEX_SIZE]; /* what makes values comparable */
-	unsigned other_setup;     /* stored trials of another setup: not used */
+	unsigned other_setup;      /* stored trials of another setup: not used */
 
-	struct builder *builder;  /* opened at the first build */
-	struct strv fragments;    /* campaign's and workload's */
-	struct target target;     /* opened at the first trial */
+	struct builder *builder; /* opened at the first build */
+	struct strv fragments;   /* campaign's and workload's */
+	struct target target;    /* opened at the first trial */
 	struct machine machine;
-	struct strv env;          /* KREGRESS_… for commands */
+	struct strv env; /* KREGRESS_… for commands */
 
 	/* of this call */
 	double started, make_seconds, boot_seconds, run_seconds;
-	char stage[160];          /* for the progress line */
+	char stage[160]; /* for the progress line */
 	double stage_started;
-	double pace;              /* mean seconds of a step so far; 0: not known */
+	char *said;  /* of the last build: options dropped, patches applied */
+	double pace; /* mean seconds of a step so far; 0: not known */
 };
 
 /*

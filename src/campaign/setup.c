@@ -40,7 +40,8 @@ static int add_build(const struct session *s, struct hash *h, struct err *e)
 			return -1;
 		hash_add_text(h, hex);
 	}
-	return add_files(h, &s->fragments, e) < 0 || add_files(h, &c->build.patches, e) < 0 ? -1 : 0;
+	return add_files(h, &s->fragments, e) < 0 || add_files(h, &c->build.patches, e) < 0 ? -1
+											    : 0;
 }
 
 static void add_target(const struct session *s, struct hash *h)

@@ -10,6 +10,8 @@
 #include "campaign/confirm.h"
 #include "campaign/replay.h"
 
+#define SUBJECT_MAX 400 /* bytes that a report shows of a commit's first line */
+
 /* A visit of the store that adds up what the report counts. */
 struct tally {
 	struct session *s;
@@ -19,7 +21,7 @@ struct tally {
 	struct seen_trial {
 		int64_t id;
 		struct commit_id commit;
-	} *seen;
+	} * seen;
 	size_t n_seen, seen_room;
 };
 
@@ -39,6 +41,7 @@ static int tally_build(const struct store_build *b, void *cookie)
 	t->last_row = b->time;
 	t->r->builds++;
 	t->r->seconds_build += b->seconds;
+	t->r->seconds_make += b->seconds_make;
 	if (c && b->outcome != TRIAL_OK && !c->log_path && b->log_path)
 		c->log_path = xstrdup(b->log_path);
 	return 0;
@@ -101,9 +104,7 @@ static int tally_trial(const struct store_trial *row, void *cookie)
 		t->r->seconds_boot += row->boot_seconds;
 		t->r->seconds_workload += row->run_seconds;
 	}
-	if (!str_eq(row->setup, t->s->setup))
-		return 0;
-	if (!replay_counts(t->s, row))
+	if (!str_eq(row->setup, t->s->setup) || !replay_counts(t->s, row))
 		c = NULL;
 	add_samples(t, c, row);
 	if (!c)
@@ -142,7 +143,7 @@ static int fill_commit(struct session *s, const struct commit_id *id, struct rep
 	if (repo_commit_read(s->repo, id, &rc, e) < 0)
 		return -1;
 	c->id = *id;
-	c->subject = xstrdup(rc.subject ? rc.subject : "");
+	c->subject = xstrndup(rc.subject ? rc.subject : "", SUBJECT_MAX);
 	c->author = xstrdup(rc.author ? rc.author : "");
 	c->email = xstrdup(rc.email ? rc.email : "");
 	c->date = xstrdup(clock_format(rc.author_time, date, sizeof(date)));
@@ -190,7 +191,7 @@ static int fill_left(struct session *s, const struct engine_result *er, struct r
 		if (subjects && repo_commit_read(s->repo, &r->left[i], &rc, e) < 0)
 			return -1;
 		if (subjects)
-			r->left_subject[i] = xstrdup(rc.subject ? rc.subject : "");
+			r->left_subject[i] = xstrndup(rc.subject ? rc.subject : "", SUBJECT_MAX);
 		r->n_left++;
 	}
 	return 0;
@@ -279,7 +280,7 @@ static void fill_settings(struct session *s, struct report *r)
 	r->fix = c->campaign.hunt == HUNT_FIX;
 	r->good_id = s->good;
 	r->bad_id = s->bad;
-	r->candidates = s->dag.n;
+	r->candidates = dag_candidates(&s->dag);
 	r->ends = *engine_ends(s->engine);
 	r->effect = s->verdict.effect;
 	r->confidence = s->verdict.confidence;
@@ -296,10 +297,9 @@ static void fill_settings(struct session *s, struct report *r)
 int summary_make(struct session *s, struct report *r, struct err *e)
 {
 	struct tally t = { .s = s, .r = r };
-	struct store_visitor v = { .build = tally_build,
-				   .trial = tally_trial,
-				   .note = tally_note,
-				   .cookie = &t };
+	struct store_visitor v = {
+		.build = tally_build, .trial = tally_trial, .note = tally_note, .cookie = &t
+	};
 	int ret = 0;
 
 	fill_settings(s, r);

@@ -69,12 +69,18 @@ static void make_env(const struct attempt *a, long trial, struct strv *env)
 	strv_addf(env, "KREGRESS_COMMIT=%s", a->hex);
 	strv_addf(env, "KREGRESS_TRIAL=%ld", trial);
 	strv_addf(env, "KREGRESS_STATE=%s", s->cfg->campaign.state);
+	/* "where they exist": a name alone takes away what our own caller had set. */
 	if (s->builder) {
 		strv_addf(env, "KREGRESS_SRC=%s", builder_src(s->builder));
 		strv_addf(env, "KREGRESS_OUT=%s", builder_out(s->builder));
+	} else {
+		strv_add(env, "KREGRESS_SRC");
+		strv_add(env, "KREGRESS_OUT");
 	}
 	if (a->build.image)
 		strv_addf(env, "KREGRESS_IMAGE=%s", a->build.image);
+	else
+		strv_add(env, "KREGRESS_IMAGE");
 }
 
 /* Campaign's and workload's boot parameters; the workload's come first, so that a user can override. */
@@ -205,7 +211,8 @@ static int boot_canary(struct session *s, const struct commit_id *id, struct err
 	if (t.outcome != TRIAL_BOOT_FAILED)
 		return 1;
 	err_set(e, ERR_LAB,
-		"the kernel of %.12s, which booted before, does not boot now either: the machine is "
+		"the kernel of %.12s, which booted before, does not boot now either: the machine "
+		"is "
 		"at fault, not the commit (logs in '%s/%s')",
 		a.hex, s->cfg->campaign.state, t.dir);
 	return 0;
@@ -220,8 +227,10 @@ int trial_canary(struct session *s, struct err *e)
 		return -1;
 	if (commit_is_null(&q.commit)) {
 		err_set(e, ERR_LAB,
-			"no kernel has booted here yet, so that a boot time-out cannot be blamed on this "
-			"one (see the console, raise boot_timeout = in [target], or try kregress doctor)");
+			"no kernel has booted here yet, so that a boot time-out cannot be blamed "
+			"on this "
+			"one (see the console, raise boot_timeout = in [target], or try kregress "
+			"doctor)");
 		return 0;
 	}
 	log_info("boot time-out: booting the last kernel that worked, to know whose fault it is");

@@ -12,7 +12,7 @@
 #include "campaign/progress.h"
 #include "campaign/replay.h"
 
-static int open_builder(struct session *s, struct err *e)
+int trial_open_builder(struct session *s, struct err *e)
 {
 	const struct config *c = s->cfg;
 	struct build_opts o = {
@@ -61,11 +61,26 @@ static char *describe(const struct build_result *b)
 	_cleanup_str_ struct str text = STR_INIT;
 
 	for (size_t i = 0; i < b->dropped.n; i++)
-		str_addf(&text, "%s%s", i ? ", " : "not in this commit: ", b->dropped.v[i]);
+		str_addf(&text, "%s%s",
+			 i ? ", " : "options that this commit does not have: ", b->dropped.v[i]);
 	for (size_t i = 0; i < b->patches_applied.n; i++)
-		str_addf(&text, "%s%s", i ? ", " : text.len ? "; patched: " : "patched: ",
+		str_addf(&text, "%s%s",
+			 i          ? ", "
+			 : text.len ? "; patched: "
+				    : "patched: ",
 			 b->patches_applied.v[i]);
 	return str_detach(&text);
+}
+
+/* Options that a commit lacks and patches it got: said when they change from build to build. */
+static void say_once(struct session *s, const char *hex, const char *detail)
+{
+	if (str_eq(s->said, detail))
+		return;
+	free(s->said);
+	s->said = xstrdup(detail);
+	if (detail[0])
+		log_info("kernel of %.12s: %s", hex, detail);
 }
 
 static int store_row(struct attempt *a, struct err *e)
@@ -98,6 +113,7 @@ static int store_row(struct attempt *a, struct err *e)
 	if (store_build_add(a->s->store, &row, e) < 0)
 		return -1;
 	a->build_row = row.id;
+	say_once(a->s, a->hex, detail);
 	return 0;
 }
 
@@ -108,7 +124,7 @@ int trial_build(struct attempt *a, struct err *e)
 	_cleanup_free_ char *log = xasprintf("%s/%.12s.log", dir, a->hex);
 
 	progress_stage(s, "build %.12s", a->hex);
-	if (fs_mkdirs(dir, e) < 0 || open_builder(s, e) < 0 ||
+	if (fs_mkdirs(dir, e) < 0 || trial_open_builder(s, e) < 0 ||
 	    builder_build(s->builder, a->id, log, &a->build, e) < 0)
 		return -1;
 	s->make_seconds += a->build.seconds_make;
@@ -118,9 +134,9 @@ int trial_build(struct attempt *a, struct err *e)
 /* Trials of an identical kernel. */
 struct twin_search {
 	struct attempt *a;
-	int64_t *rows;  /* builds of the same image by other commits */
+	int64_t *rows; /* builds of the same image by other commits */
 	size_t n_rows, room_rows;
-	bool own;       /* this commit was measured itself */
+	bool own; /* this commit was measured itself */
 	struct commit_id twin;
 	struct store_trial *copies;
 	size_t n, room;

@@ -15,6 +15,9 @@ struct attempt {
 	int64_t build_row;
 };
 
+/* Open the session's builder, if it is not. */
+int trial_open_builder(struct session *s, struct err *e);
+
 /* The kernel of @a->id, its row stored where it is new. */
 int trial_build(struct attempt *a, struct err *e);
 

@@ -30,7 +30,7 @@ struct dag {
 	bool *treesame;         /* with paths: does not touch them (no candidate); NULL: none */
 	uint32_t *parent_start; /* n + 1 offsets into parent */
 	uint32_t *parent;
-	uint32_t tip;           /* the bad end, or DAG_NONE */
+	uint32_t tip; /* the bad end, or DAG_NONE */
 	/*
 	 * What was read around the candidates, so that later picks see what git
 	 * sees; NULL: the nodes are all there is. Owned, as is the map into it.
@@ -43,7 +43,10 @@ struct dag {
 	size_t node_room, parent_room;
 	uint32_t parents, begun; /* parents given, nodes whose parent_start is set */
 };
-#define DAG_INIT { .tip = DAG_NONE }
+#define DAG_INIT                \
+	{                       \
+		.tip = DAG_NONE \
+	}
 
 void dag_release(struct dag *d);
 /* Append a node; returns its index. */

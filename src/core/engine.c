@@ -181,7 +181,8 @@ static bool decide(struct engine *e, struct measured *m)
 {
 	if (m->verdict != VERDICT_UNSET)
 		return false;
-	m->verdict = verdict_decide(&e->o.verdict, &e->ends, &m->data, &e->pool, e->o.dag->n, NULL);
+	m->verdict = verdict_decide(&e->o.verdict, &e->ends, &m->data, &e->pool,
+				    dag_candidates(e->o.dag), NULL);
 	if (m->verdict == VERDICT_UNSET)
 		return false;
 	if (m->node < e->o.dag->n)
@@ -281,7 +282,7 @@ static void ends_refuse(struct engine *e, enum engine_status status, uint32_t no
 
 		if (m->data.failed || status == ENGINE_SWAPPED || status == ENGINE_SAME_SIDE)
 			m->verdict = verdict_decide(&e->o.verdict, &e->ends, &m->data, &e->pool,
-						    e->o.dag->n, NULL);
+						    dag_candidates(e->o.dag), NULL);
 		if (m->verdict == VERDICT_UNSET && m->data.n)
 			m->verdict = VERDICT_UNSURE;
 	}
@@ -312,7 +313,7 @@ static void ends_look(struct engine *e)
 	size_t fewest = fewest_boots(e);
 
 	verdict_ends(v, &e->commit[GOOD_END]->data, &e->commit[BAD_END]->data, &e->pool,
-		     e->o.dag->n, fewest < most, &e->ends);
+		     dag_candidates(e->o.dag), fewest < most, &e->ends);
 	e->look = fewest + 1;
 	if (e->ends.state == ENDS_APART)
 		ends_are_apart(e);
@@ -340,12 +341,13 @@ static void ends_next(struct engine *e)
 }
 
 /* Welford: the pool's sum of squares grows by this boot's share, exactly 0 for equal values. */
-static void pool_boot(struct engine *e, struct measured *m)
+static void pool_boot(struct engine *e, struct measured *m, bool copy)
 {
 	double value = m->data.boot[m->data.n - 1], delta = value - m->mean;
 
 	m->mean += delta / (double)m->data.n;
-	if (m->data.n < 2)
+	/* the boots that it repeats are in the pool already */
+	if (m->data.n < 2 || copy)
 		return;
 	e->pool.ss += delta * (value - m->mean);
 	e->pool.df++;
@@ -362,7 +364,7 @@ void engine_observe(struct engine *e, uint32_t node, const struct trial *t)
 	before = m->data.n;
 	verdict_data_add(&m->data, t);
 	if (m->data.n > before)
-		pool_boot(e, m);
+		pool_boot(e, m, t->copy);
 	if (e->phase == PHASE_ENDS && is_end(e, m))
 		ends_next(e);
 	else if (e->phase == PHASE_MERGE_BASES && decide(e, m))
@@ -445,7 +447,8 @@ static void describe(const struct engine *e, const struct measured *m, struct en
 {
 	*out = (struct engine_commit){ .node = m->node, .verdict = m->verdict, .data = &m->data };
 	if (m->data.n)
-		out->interval = verdict_interval(&e->o.verdict, &m->data, &e->pool, e->o.dag->n);
+		out->interval = verdict_interval(&e->o.verdict, &m->data, &e->pool,
+						 dag_candidates(e->o.dag));
 }
 
 void engine_tested(const struct engine *e, uint32_t i, struct engine_commit *out)

@@ -59,12 +59,12 @@ enum engine_status {
 	ENGINE_SAME_SIDE,      /* they differ, both on one side of the threshold */
 	ENGINE_END_UNMEASURED, /* an end failed (node says which) */
 	ENGINE_BAD_MERGE_BASE, /* a merge base is in the new state already (node) */
-	ENGINE_NOT_CONFIRMED,  /* reserved: found, but fresh boots of it and its parent do not differ so */
+	ENGINE_NOT_CONFIRMED, /* reserved: found, but fresh boots of it and its parent do not differ so */
 };
 
 struct engine_result {
 	enum engine_status status;
-	uint32_t node;        /* culprit, failed end, bad merge base; else DAG_NONE */
+	uint32_t node; /* culprit, failed end, bad merge base; else DAG_NONE */
 	/* Candidates that are left, also while running; list order; borrowed until the next call. */
 	const uint32_t *left;
 	uint32_t n_left;

@@ -19,7 +19,7 @@
 struct history {
 	uint32_t n;
 	struct commit_id *id;
-	int64_t *time;         /* committer time, seconds; -1: not loaded */
+	int64_t *time;                       /* committer time, seconds; -1: not loaded */
 	uint32_t *parent_start, *parent_end; /* offsets into parent */
 	uint32_t *parent;
 	/*
@@ -27,15 +27,18 @@ struct history {
 	 * 0 has none of them. NULL: no paths.
 	 */
 	uint32_t *content;
-	uint32_t *older;       /* the older ends, in the order given */
+	uint32_t *older; /* the older ends, in the order given */
 	size_t n_older;
 	/* private */
 	size_t room, parent_room, older_room;
-	uint32_t parents;      /* used of parent */
+	uint32_t parents; /* used of parent */
 	uint32_t *index;
 	uint32_t index_size;
 };
-#define HISTORY_INIT { .n = 0 }
+#define HISTORY_INIT   \
+	{              \
+		.n = 0 \
+	}
 
 void history_release(struct history *h);
 /* Index of @id, added (not loaded) if new. */

@@ -7,10 +7,10 @@
 #include "core/history.h"
 
 enum {
-	SEEN = 1,         /* was or is pending */
-	UNINTERESTING = 2,/* reachable from an older end, as far as is known yet */
-	BOTTOM = 4,       /* an older end itself */
-	PARSED = 8,       /* git has read it, so that marks pass through it */
+	SEEN = 1,          /* was or is pending */
+	UNINTERESTING = 2, /* reachable from an older end, as far as is known yet */
+	BOTTOM = 4,        /* an older end itself */
+	PARSED = 8,        /* git has read it, so that marks pass through it */
 	PENDING = 16,
 	TREESAME = 32,
 	LISTED = 64,

@@ -393,3 +393,20 @@ void metric_printed_unit(const struct metric *m, const char *text, size_t n, cha
 		return;
 	}
 }
+
+void metric_printed_names(const char *text, size_t n, struct strv *names)
+{
+	struct line line;
+	size_t pos = 0;
+
+	while (names->n < METRIC_NAMES_MAX && next_line(text, n, &pos, &line)) {
+		const char *s = line.text + strlen(line_start);
+		_cleanup_free_ char *name = NULL;
+
+		if (!str_starts(line.text, line_start) || !skip_blanks(&s))
+			continue;
+		name = xstrndup(s, strcspn(s, " \t"));
+		if (metric_name_is_valid(name) && !strv_has(names, name))
+			strv_add(names, name);
+	}
+}

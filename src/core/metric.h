@@ -6,12 +6,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/str.h"
+
 enum metric_better { METRIC_BETTER_NONE = 0, METRIC_LOWER, METRIC_HIGHER };
 
 /* One [metric NAME] of a workload's INI. */
 struct metric {
-	char *name;  /* [A-Za-z0-9_.-]+ */
-	char *unit;  /* "" or NULL: not declared, any will do */
+	char *name; /* [A-Za-z0-9_.-]+ */
+	char *unit; /* "" or NULL: not declared, any will do */
 	enum metric_better better;
 	char *regex; /* POSIX extended with one group, matched line by line; NULL: our own line format */
 	double min, max; /* declared range, inclusive; -INFINITY, INFINITY: none */
@@ -22,11 +24,11 @@ bool metric_name_is_valid(const char *name);
 
 enum metric_find {
 	METRIC_FOUND = 1,
-	METRIC_MISSING,     /* no line of it */
-	METRIC_NOT_NUMBER,  /* a line of it whose value is no finite number (nan, inf, text, overflow) */
-	METRIC_OUT_OF_RANGE,/* finite, but outside min … max */
-	METRIC_WRONG_UNIT,  /* our own format with another unit than declared */
-	METRIC_BAD_REGEX,   /* the regex does not compile */
+	METRIC_MISSING, /* no line of it */
+	METRIC_NOT_NUMBER, /* a line of it whose value is no finite number (nan, inf, text, overflow) */
+	METRIC_OUT_OF_RANGE, /* finite, but outside min … max */
+	METRIC_WRONG_UNIT,   /* our own format with another unit than declared */
+	METRIC_BAD_REGEX,    /* the regex does not compile */
 };
 
 /*
@@ -50,6 +52,13 @@ enum metric_find metric_find_last(const struct metric *m, const char *text, size
  */
 void metric_printed_unit(const struct metric *m, const char *text, size_t n, char *buf,
 			 size_t size);
+
+/*
+ * Names of the metrics in our own format that @text has, each once, in order of
+ * appearance, at most METRIC_NAMES_MAX. Appends.
+ */
+void metric_printed_names(const char *text, size_t n, struct strv *names);
+#define METRIC_NAMES_MAX 64
 
 /* "missing from the output", "not a finite number", … Static. */
 const char *metric_find_text(enum metric_find f);

@@ -12,18 +12,18 @@
 struct pick_bisect {
 	const struct dag *dag;
 	struct pick_opts o;
-	struct history *history;  /* the dag's own, or &view */
-	struct history view;      /* borrows the dag's arrays */
-	uint32_t *from_history;   /* NULL: the same numbers */
+	struct history *history; /* the dag's own, or &view */
+	struct history view;     /* borrows the dag's arrays */
+	uint32_t *from_history;  /* NULL: the same numbers */
 	struct limit limit;
 
 	/* Of one pick. Places are in list order; list[place] is a node. */
-	uint32_t n, counting;     /* commits on the list, those that are not treesame */
+	uint32_t n, counting; /* commits on the list, those that are not treesame */
 	uint32_t *list, *place_of;
 	uint32_t *start, *parent; /* places */
 	bool *same;
 	uint32_t *order, *reach;
-	int32_t *weight;          /* -1: git stops before it knows it */
+	int32_t *weight; /* -1: git stops before it knows it */
 	uint32_t *left, n_left;
 };
 
@@ -193,7 +193,10 @@ static uint32_t parents(const struct pick_bisect *p, uint32_t place)
 static void weigh(struct pick_bisect *p)
 {
 	const struct reach_graph g = {
-		.n = p->n, .start = p->start, .parent = p->parent, .free = p->same,
+		.n = p->n,
+		.start = p->start,
+		.parent = p->parent,
+		.free = p->same,
 	};
 
 	p->order = xcalloc(p->n + (size_t)1, sizeof(*p->order));
@@ -377,8 +380,7 @@ static bool has_skip(const struct pick_bisect *p, const enum dag_mark *mark)
 	return p->o.any_skip;
 }
 
-static void decide(struct pick_bisect *p, const enum dag_mark *mark, uint32_t bad,
-		   struct pick *out)
+static void decide(struct pick_bisect *p, const enum dag_mark *mark, uint32_t bad, struct pick *out)
 {
 	bool tried = false;
 	uint32_t x;

@@ -12,17 +12,17 @@
 enum dag_mark { DAG_UNKNOWN = 0, DAG_GOOD, DAG_BAD, DAG_SKIP };
 
 enum pick_kind {
-	PICK_TEST = 1,  /* test this one next */
-	PICK_FOUND,     /* node is the first bad commit */
+	PICK_TEST = 1,     /* test this one next */
+	PICK_FOUND,        /* node is the first bad commit */
 	PICK_ONLY_SKIPPED, /* only skipped commits are left to test: see pick_left() */
-	PICK_EMPTY,     /* no candidate: bad is reachable from good, or none touches the paths */
+	PICK_EMPTY,        /* no candidate: bad is reachable from good, or none touches the paths */
 };
 
 struct pick {
 	enum pick_kind kind;
-	uint32_t node;     /* PICK_TEST, PICK_FOUND */
-	uint32_t left;     /* candidates left (n of FACTS.md 1), itself included */
-	uint32_t steps;    /* steps left as git estimates them (rule 8) */
+	uint32_t node;  /* PICK_TEST, PICK_FOUND */
+	uint32_t left;  /* candidates left (n of FACTS.md 1), itself included */
+	uint32_t steps; /* steps left as git estimates them (rule 8) */
 };
 
 struct pick_opts {

@@ -22,12 +22,12 @@ struct mask {
  */
 struct strands {
 	uint32_t n;
-	uint32_t *of;       /* node: its strand */
-	uint32_t *place;    /* node: counting nodes of the strand up to it */
-	uint32_t *first;    /* strand: its first node */
-	uint32_t *length;   /* strand: counting nodes in it */
-	uint32_t *below;    /* strand: counting nodes that its first node reaches outside */
-	struct mask *mask;  /* strand: which ones of the present block it reaches */
+	uint32_t *of;      /* node: its strand */
+	uint32_t *place;   /* node: counting nodes of the strand up to it */
+	uint32_t *first;   /* strand: its first node */
+	uint32_t *length;  /* strand: counting nodes in it */
+	uint32_t *below;   /* strand: counting nodes that its first node reaches outside */
+	struct mask *mask; /* strand: which ones of the present block it reaches */
 };
 
 static void strands_release(struct strands *s)

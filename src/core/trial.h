@@ -3,6 +3,7 @@
 #ifndef KR_CORE_TRIAL_H
 #define KR_CORE_TRIAL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* What the kernel did. Never what we failed to do. */
@@ -35,6 +36,7 @@ struct trial {
 	enum trial_outcome outcome;
 	const double *samples;
 	size_t n;
+	bool copy; /* values of another commit's boot (identical kernel): tell nothing of the spread */
 };
 
 #endif

@@ -52,7 +52,7 @@ static bool single_boots(const struct verdict_opts *o)
 }
 
 /* What s is taken from: with single boots it is unknown for good and counts as 0. */
-static struct stats_pool effective_pool(const struct verdict_opts *o, const struct stats_pool *pool)
+struct stats_pool verdict_pool(const struct verdict_opts *o, const struct stats_pool *pool)
 {
 	if (!pool->df && single_boots(o))
 		return (struct stats_pool){ .ss = 0, .df = 1 };
@@ -62,7 +62,7 @@ static struct stats_pool effective_pool(const struct verdict_opts *o, const stru
 struct stats_interval verdict_interval(const struct verdict_opts *o, const struct verdict_data *d,
 				       const struct stats_pool *pool, uint32_t candidates)
 {
-	struct stats_pool known = effective_pool(o, pool);
+	struct stats_pool known = verdict_pool(o, pool);
 
 	return stats_mean_interval(stats_mean(d->boot, d->n), d->n, &known,
 				   verdict_alpha(o, candidates));
@@ -180,7 +180,7 @@ void verdict_ends(const struct verdict_opts *o, const struct verdict_data *good,
 		  const struct verdict_data *bad, const struct stats_pool *pool,
 		  uint32_t candidates, bool more_possible, struct ends *out)
 {
-	struct stats_pool known = effective_pool(o, pool);
+	struct stats_pool known = verdict_pool(o, pool);
 	struct ends n = { .bad = point(NAN), .diff = point(NAN) };
 
 	n.good = verdict_interval(o, good, pool, candidates);

@@ -15,13 +15,13 @@ enum threshold_kind { THRESHOLD_AUTO = 0, THRESHOLD_ABSOLUTE, THRESHOLD_RELATIVE
 
 struct verdict_opts {
 	enum threshold_kind kind;
-	double threshold;            /* absolute: the value; relative: +0.20, -0.15 */
-	enum metric_better better;   /* METRIC_BETTER_NONE: auto, the side the good end is on */
-	double effect;               /* 0.02: smallest relative difference that matters */
-	double confidence;           /* 0.95 */
+	double threshold;          /* absolute: the value; relative: +0.20, -0.15 */
+	enum metric_better better; /* METRIC_BETTER_NONE: auto, the side the good end is on */
+	double effect;             /* 0.02: smallest relative difference that matters */
+	double confidence;         /* 0.95 */
 	unsigned min_boots, max_boots, end_boots;
-	bool build_failure_is_bad;   /* on_build_failure = bad */
-	bool crash_is_bad;           /* on_crash = bad: boot_failed, crashed, timed_out */
+	bool build_failure_is_bad; /* on_build_failure = bad */
+	bool crash_is_bad;         /* on_crash = bad: boot_failed, crashed, timed_out */
 };
 
 /* Boots of one commit. boot[i] is the median over its runs. */
@@ -54,7 +54,7 @@ enum ends_state {
 	ENDS_APART,         /* on opposite sides of the threshold: search */
 	ENDS_NO_DIFFERENCE, /* shown to be nearer than effect (TOST), or max_boots reached unseparated */
 	ENDS_SWAPPED,       /* named the other way round they would be apart */
-	ENDS_SAME_SIDE,     /* differ, but both on one side of the threshold */
+	ENDS_SAME_SIDE, /* differ, but both on one side of the threshold */
 };
 struct ends {
 	enum ends_state state;
@@ -64,6 +64,9 @@ struct ends {
 	/* diff = bad − good. bad and diff are NAN when the bad end has no ok boot (it fails). */
 	struct stats_interval good, bad, diff;
 };
+
+/* What s is taken from: @pool, but where each commit gets one boot, s is unknown and counts as 0. */
+struct stats_pool verdict_pool(const struct verdict_opts *o, const struct stats_pool *pool);
 
 /*
  * Look at the ends. The good one has ≥ 1 ok boot; the bad one too, or its failure means bad

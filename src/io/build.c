@@ -263,15 +263,19 @@ static int store_kernel(struct builder *b, struct build_job *j, struct err *e)
 	return build_cache_put(&b->cache, j->r->key, &a, j->r, e);
 }
 
+/* What a user's command fails of may lie outside all that the key knows. */
+static bool is_kept(const struct builder *b, const struct build_result *r)
+{
+	return !b->command.n || r->outcome == TRIAL_OK;
+}
+
 static int store_command(struct builder *b, struct build_job *j, const char *image, struct err *e)
 {
-	struct build_artifacts a = { .log = j->log_path };
+	struct build_artifacts a = { .log = j->log_path, .image = image, .image_name = "image" };
 
-	if (j->r->outcome == TRIAL_OK) {
-		a.image = image;
-		a.image_name = "image";
-		build_elf_id(image, j->r->build_id);
-	}
+	if (!is_kept(b, j->r))
+		return 0;
+	build_elf_id(image, j->r->build_id);
 	return build_cache_put(&b->cache, j->r->key, &a, j->r, e);
 }
 
@@ -337,7 +341,9 @@ static int build_job(struct builder *b, const struct commit_id *commit, struct b
 		return -1;
 	ret = build_here(b, commit, j, e);
 	build_slot_end(b);
-	return ret < 0 ? -1 : read_back(b, j, e);
+	if (ret == 0 && is_kept(b, j->r))
+		ret = read_back(b, j, e);
+	return ret < 0 ? -1 : 0;
 }
 
 int builder_build(struct builder *b, const struct commit_id *commit, const char *log_path,

@@ -14,39 +14,40 @@
 #include "io/repo.h"
 
 struct build_opts {
-	struct repo *repo;         /* the user's; borrowed */
-	const char *arch;          /* x86_64 */
-	const char *config;        /* make target, or "file:<absolute path>" */
+	struct repo *repo;            /* the user's; borrowed */
+	const char *arch;             /* x86_64 */
+	const char *config;           /* make target, or "file:<absolute path>" */
 	const struct strv *fragments; /* absolute paths, in order */
 	const struct strv *patches;   /* absolute paths, in order: applied where they apply */
 	const struct strv *make_args;
-	unsigned jobs;             /* 0: one a CPU */
+	unsigned jobs; /* 0: one a CPU */
 	int64_t timeout_ms;
-	int ccache;                /* -1 auto, 0 no, 1 yes (missing: ERR_CONFIG) */
-	const struct strv *command;   /* not empty: the user's own build, instead of all that */
-	const char *command_dir;   /* where it runs */
+	int ccache;                     /* -1 auto, 0 no, 1 yes (missing: ERR_CONFIG) */
+	const struct strv *command;     /* not empty: the user's own build, instead of all that */
+	const char *command_dir;        /* where it runs */
 	const struct strv *command_env; /* KREGRESS_COMMIT … that the caller knows */
-	uint64_t cache_limit_bytes; /* least recently used kernels go first; 0: 4 GiB */
-	void (*tick)(void *cookie); /* for a progress line; may be NULL */
+	uint64_t cache_limit_bytes;     /* least recently used kernels go first; 0: 4 GiB */
+	void (*tick)(void *cookie);     /* for a progress line; may be NULL */
 	void *tick_cookie;
 };
 
 struct build_result {
-	enum trial_outcome outcome; /* TRIAL_OK, TRIAL_BUILD_FAILED, TRIAL_UNTESTABLE (required option missing) */
-	char *signature;  /* of a failure: first compiler error, or the options missing; untrusted text */
-	char *log_path;   /* the whole build log */
-	char *image;      /* path in the cache */
-	char *vmlinux;    /* path with symbols, NULL where the cache has none */
-	char *config;     /* path of the final .config; NULL with command = */
-	char *release;    /* "<version>-kregress", NULL when not known */
-	char build_id[HASH_HEX_SIZE]; /* hex of the GNU build id note, "" when not known */
-	char key[HASH_HEX_SIZE];      /* content key: tree, configuration, compiler, patches */
+	enum trial_outcome
+		outcome; /* TRIAL_OK, TRIAL_BUILD_FAILED, TRIAL_UNTESTABLE (required option missing) */
+	char *signature; /* of a failure: first compiler error, or the options missing; untrusted text */
+	char *log_path;                 /* the whole build log */
+	char *image;                    /* path in the cache */
+	char *vmlinux;                  /* path with symbols, NULL where the cache has none */
+	char *config;                   /* path of the final .config; NULL with command = */
+	char *release;                  /* "<version>-kregress", NULL when not known */
+	char build_id[HASH_HEX_SIZE];   /* hex of the GNU build id note, "" when not known */
+	char key[HASH_HEX_SIZE];        /* content key: tree, configuration, compiler, patches */
 	char image_hash[HASH_HEX_SIZE]; /* SHA-256 of the image: equal means an identical kernel */
-	struct strv dropped;  /* optional symbols asked for that this commit does not have */
+	struct strv dropped;         /* optional symbols asked for that this commit does not have */
 	struct strv patches_applied; /* base names */
-	bool cached;      /* nothing was compiled */
-	double seconds;   /* wall time of checkout, configuration and make */
-	double seconds_make; /* of make alone */
+	bool cached;                 /* nothing was compiled */
+	double seconds;              /* wall time of checkout, configuration and make */
+	double seconds_make;         /* of make alone */
 };
 void build_result_release(struct build_result *r);
 
@@ -73,16 +74,14 @@ int builder_build(struct builder *b, const struct commit_id *commit, const char 
 int builder_has(struct builder *b, const struct commit_id *commit, struct err *e);
 
 /* As repo_revert() in the private repository; builder_build() takes the commit it makes. */
-int builder_revert(struct builder *b, const struct commit_id *culprit,
-		   const struct commit_id *onto, struct commit_id *out, struct strv *conflicts,
-		   struct err *e);
+int builder_revert(struct builder *b, const struct commit_id *culprit, const struct commit_id *onto,
+		   struct commit_id *out, struct strv *conflicts, struct err *e);
 
 /*
  * Lines that differ between two .config files, as "-CONFIG_A=y" / "+CONFIG_A=m"
  * (comments "is not set" count as n). Appends; the release string is ignored.
  */
-int build_config_diff(const char *old_path, const char *new_path, struct strv *out,
-		      struct err *e);
+int build_config_diff(const char *old_path, const char *new_path, struct strv *out, struct err *e);
 
 /* First compiler, linker or make error in a build log (at most @size−1 bytes); "" none found. */
 void build_first_error(const char *log, size_t n, char *buf, size_t size);

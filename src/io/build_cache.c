@@ -221,32 +221,33 @@ static bool read_entry(const char *entry, struct build_result *r, bool *stale)
 /* ---- locks: an entry in use is not removed ---- */
 
 /*
- * Lock the entry's meta. 1 and *@fd, 0: it is not there (or being removed). The
- * lock counts only if the name still leads to the file that was locked.
+ * Lock the entry's meta: the descriptor that holds the lock, -1: it is not there (or
+ * being removed). The lock counts only if the name still leads to the file locked.
  */
-static int lock_entry(const char *entry, int how, int *fd)
+static int lock_entry(const char *entry, int how)
 {
 	_cleanup_free_ char *path = fs_join(entry, "meta");
-	_cleanup_close_ int f = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat opened, named;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-	if (f < 0 || flock(f, how | LOCK_NB) < 0 || fstat(f, &opened) < 0 ||
-	    stat(path, &named) < 0 || opened.st_ino != named.st_ino)
-		return 0;
-	*fd = f;
-	f = -1;
-	return 1;
+	if (fd >= 0 && flock(fd, how | LOCK_NB) == 0 && fstat(fd, &opened) == 0 &&
+	    stat(path, &named) == 0 && opened.st_ino == named.st_ino)
+		return fd;
+	str_closep(&fd);
+	return -1;
 }
 
-static void hold(struct build_cache *c, const char *key, int fd)
+/* Until build_cache_close(); once is enough. */
+static void hold(struct build_cache *c, const char *key, int *fd)
 {
 	if (strv_has(&c->held_keys, key)) {
-		close(fd);
+		str_closep(fd);
 		return;
 	}
 	strv_add(&c->held_keys, key);
 	xgrow(&c->held, &c->room_held, c->n_held + 1, sizeof(*c->held));
-	c->held[c->n_held++] = fd;
+	c->held[c->n_held++] = *fd;
+	*fd = -1;
 }
 
 /* Out of the way in one step, then piece by piece. */
@@ -286,12 +287,10 @@ int build_cache_get(struct build_cache *c, const char *key, struct build_result 
 		    struct err *e)
 {
 	_cleanup_free_ char *entry = entry_path(c, key);
-	_cleanup_close_ int fd = -1;
+	_cleanup_close_ int fd = lock_entry(entry, LOCK_SH);
 	bool stale = false;
 
-	if (!build_cache_has(c, key))
-		return 0;
-	if (!lock_entry(entry, LOCK_SH, &fd))
+	if (fd < 0)
 		return 0;
 	bool whole = read_entry(entry, r, &stale);
 
@@ -308,8 +307,7 @@ int build_cache_get(struct build_cache *c, const char *key, struct build_result 
 	}
 	futimens(fd, NULL); /* last use; a failure costs no more than an early eviction */
 	*log = entry_log(entry);
-	hold(c, key, fd);
-	fd = -1;
+	hold(c, key, &fd);
 	return 1;
 }
 
@@ -418,9 +416,9 @@ static size_t list_entries(const struct build_cache *c, struct entry **out, stru
 static int evict(struct build_cache *c, const struct entry *en, const char *keep, uint64_t *total,
 		 struct err *e)
 {
-	_cleanup_close_ int fd = -1;
+	_cleanup_close_ int fd = str_eq(en->path, keep) ? -1 : lock_entry(en->path, LOCK_EX);
 
-	if (str_eq(en->path, keep) || !lock_entry(en->path, LOCK_EX, &fd))
+	if (fd < 0)
 		return 0;
 	log_verbose("cache above its limit: '%s' goes", en->path);
 	*total -= en->bytes;

@@ -47,8 +47,8 @@ void build_symbols_settle(struct build_symbols *s)
 		qsort(s->v, s->n, sizeof(*s->v), by_name);
 	for (size_t i = 0; i < s->n; i++) {
 		if (i + 1 < s->n && str_eq(s->v[i].name, s->v[i + 1].name)) {
-			free(s->v[i].name);
-			free(s->v[i].value);
+			str_freep(&s->v[i].name);
+			str_freep(&s->v[i].value);
 			continue;
 		}
 		s->v[kept++] = s->v[i];
@@ -265,19 +265,16 @@ static int read_config(const char *path, struct build_symbols *s, struct err *e)
 	return 0;
 }
 
-static void add_difference(const struct build_symbol *was, const struct build_symbol *is,
-			   struct strv *out)
+/* @was, @is: NULL where the option is absent. */
+static void add_difference(const char *name, const char *was, const char *is, struct strv *out)
 {
-	const char *name = was ? was->name : is->name;
-	const char *a = was ? was->value : NULL, *b = is ? is->value : NULL;
-
 	/* An absent option and one that is not set make the same kernel. */
-	if (str_eq(a ? a : "n", b ? b : "n") || str_eq(name, "CONFIG_LOCALVERSION"))
+	if (str_eq(was ? was : "n", is ? is : "n") || str_eq(name, "CONFIG_LOCALVERSION"))
 		return;
-	if (a)
-		strv_addf(out, "-%s=%s", name, a);
-	if (b)
-		strv_addf(out, "+%s=%s", name, b);
+	if (was)
+		strv_addf(out, "-%s=%s", name, was);
+	if (is)
+		strv_addf(out, "+%s=%s", name, is);
 }
 
 int build_config_diff(const char *old_path, const char *new_path, struct strv *out, struct err *e)
@@ -291,7 +288,8 @@ int build_config_diff(const char *old_path, const char *new_path, struct strv *o
 	while (i < a.n || j < b.n) {
 		int c = i == a.n ? 1 : j == b.n ? -1 : strcmp(a.v[i].name, b.v[j].name);
 
-		add_difference(c <= 0 ? &a.v[i] : NULL, c >= 0 ? &b.v[j] : NULL, out);
+		add_difference(c <= 0 ? a.v[i].name : b.v[j].name, c <= 0 ? a.v[i].value : NULL,
+			       c >= 0 ? b.v[j].value : NULL, out);
 		i += c <= 0;
 		j += c >= 0;
 	}

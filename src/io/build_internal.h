@@ -145,7 +145,7 @@ struct builder {
 	struct build_tools tools;
 	struct build_symbols ask;          /* of all fragments, in order */
 	char *config_text;                 /* of config = file:, else NULL */
-	char config_id[HASH_HEX_SIZE];     /* arch, target or file, fragments: names the slot */
+	char config_id[HASH_HEX_SIZE];     /* arch, target or file, fragments */
 	char config_inputs[HASH_HEX_SIZE]; /* and compiler, make_args: decide the .config */
 	char inputs[HASH_HEX_SIZE];        /* and patches: all of the key but the tree */
 

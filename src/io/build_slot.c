@@ -84,18 +84,35 @@ static int check_path(const char *cache, struct err *e)
 		       cache);
 }
 
+/*
+ * Named by what the campaign names, not by what is in the files: an edited fragment
+ * then rebuilds what depends on it, instead of all in another folder (whose new paths
+ * ccache would take for new sources).
+ */
+static void slot_name(const struct builder *b, char name[HASH_HEX_SIZE])
+{
+	struct hash *h = hash_new();
+
+	hash_add_text(h, repo_common_dir(b->user));
+	hash_add_text(h, b->arch_name);
+	hash_add_text(h, b->config);
+	for (size_t i = 0; i < b->fragments.n; i++)
+		hash_add_text(h, b->fragments.v[i]);
+	hash_add_text(h, NULL);
+	for (size_t i = 0; i < b->command.n; i++)
+		hash_add_text(h, b->command.v[i]);
+	hash_hex(h, name);
+	name[SLOT_NAME_SIZE - 1] = '\0';
+}
+
 int build_slot_open(struct builder *b, struct err *e)
 {
 	_cleanup_free_ char *base = fs_cache_dir();
 	_cleanup_free_ char *cache = fs_absolute(base);
 	_cleanup_free_ char *kernels = fs_join(cache, "kernels");
-	struct hash *h = hash_new();
 	char hex[HASH_HEX_SIZE];
 
-	hash_add_text(h, repo_common_dir(b->user));
-	hash_add_text(h, b->config_id);
-	hash_hex(h, hex);
-	hex[SLOT_NAME_SIZE - 1] = '\0';
+	slot_name(b, hex);
 	b->slot = xasprintf("%s/slots/%s", cache, hex);
 	b->src = slot_path(b, "src");
 	b->out = slot_path(b, "out");

@@ -37,13 +37,14 @@ struct config {
 		int type;
 		char *arch;
 		char *config; /* make target, or file:<absolute> */
-		struct strv fragments; /* absolute: names are looked up in configs/kernel beside data dir */
-		struct strv patches;   /* absolute, globs expanded, sorted within each glob */
+		struct strv
+			fragments; /* absolute: names are looked up in configs/kernel beside data dir */
+		struct strv patches; /* absolute, globs expanded, sorted within each glob */
 		struct strv make_args;
 		unsigned jobs;
 		int64_t timeout_ms;
-		int ccache;            /* enum config_tristate */
-		struct strv command;   /* split into words */
+		int ccache;                 /* enum config_tristate */
+		struct strv command;        /* split into words */
 		uint64_t cache_limit_bytes; /* cache_limit = 4G */
 	} build;
 	struct {
@@ -61,8 +62,8 @@ struct config {
 		struct strv command;
 	} target;
 	struct {
-		char *use;     /* absolute path of the workload's INI, "" when none */
-		char *args;    /* NULL: the workload's default */
+		char *use;  /* absolute path of the workload's INI, "" when none */
+		char *args; /* NULL: the workload's default */
 		char *metric;
 		int64_t timeout_ms;
 	} workload;
@@ -86,8 +87,7 @@ struct config {
  * threshold whose sign contradicts better; min_boots > max_boots; command missing for
  * type = command; keys of the other target type; confirm.revert without boots).
  */
-int config_load(const char *path, const struct strv *overrides, struct config *out,
-		struct err *e);
+int config_load(const char *path, const struct strv *overrides, struct config *out, struct err *e);
 /* The same from memory; @path names the text in messages and its folder is the campaign's. */
 int config_parse(const char *path, const char *text, size_t n, const struct strv *overrides,
 		 struct config *out, struct err *e);

@@ -10,12 +10,12 @@
 struct inifile_entry {
 	char *section; /* "" before the first section header */
 	char *key;
-	char *value;   /* continuation lines joined by one newline each */
-	int line;      /* 1-based line of the key */
+	char *value; /* continuation lines joined by one newline each */
+	int line;    /* 1-based line of the key */
 };
 
 struct inifile {
-	char *path;    /* as given, for messages */
+	char *path; /* as given, for messages */
 	struct inifile_entry *entry;
 	size_t n;
 	/* sections in order of appearance, also empty ones */
@@ -35,8 +35,7 @@ struct inifile {
  */
 int inifile_read(const char *path, struct inifile *out, struct err *e);
 /* The same from memory; @path names it in messages. */
-int inifile_parse(const char *path, const char *text, size_t n, struct inifile *out,
-		  struct err *e);
+int inifile_parse(const char *path, const char *text, size_t n, struct inifile *out, struct err *e);
 void inifile_release(struct inifile *f);
 
 #endif

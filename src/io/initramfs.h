@@ -13,7 +13,7 @@ struct initramfs_file {
 	const char *source; /* host file to copy; NULL: @data */
 	const void *data;
 	size_t n;
-	unsigned mode;      /* 0755, 0644; with S_IFDIR: a folder */
+	unsigned mode; /* 0755, 0644; with S_IFDIR: a folder */
 };
 
 /*

@@ -143,7 +143,8 @@ static int open_failed(const char *path, int rc, struct err *e)
 	_cleanup_free_ char *top = discover(path, &git_dir);
 
 	if (!fs_exists(path))
-		return err_set(e, ERR_CONFIG, "cannot open repository '%s': no such directory", path);
+		return err_set(e, ERR_CONFIG, "cannot open repository '%s': no such directory",
+			       path);
 	if (!top && rc == GIT_ENOTFOUND)
 		return err_set(e, ERR_CONFIG, "cannot open repository '%s': not a git repository",
 			       path);
@@ -228,18 +229,19 @@ bool repo_is_shallow(struct repo *r)
 	return r->is_shallow;
 }
 
-static int resolve_failed(struct repo *r, int rc, const char *rev, const char *what,
-			  struct err *e)
+static int resolve_failed(struct repo *r, int rc, const char *rev, const char *what, struct err *e)
 {
 	switch (rc) {
 	case GIT_EAMBIGUOUS:
-		return err_set(e, ERR_CONFIG, "%s: '%s' is ambiguous (give more digits, or the "
-			       "full name of the ref)", what, rev);
+		return err_set(e, ERR_CONFIG,
+			       "%s: '%s' is ambiguous (give more digits, or the "
+			       "full name of the ref)",
+			       what, rev);
 	case GIT_ENOTFOUND:
 		return err_set(e, ERR_CONFIG, "%s: unknown revision '%s' in '%s' (%s)", what, rev,
-			       r->common_dir, r->is_shallow ?
-			       "the clone is shallow: git fetch --unshallow --tags" :
-			       "is it fetched? git fetch --tags");
+			       r->common_dir,
+			       r->is_shallow ? "the clone is shallow: git fetch --unshallow --tags"
+					     : "is it fetched? git fetch --tags");
 	case GIT_EINVALIDSPEC:
 	case GIT_EPEEL:
 		return err_set(e, ERR_CONFIG, "%s: '%s' does not name a commit", what, rev);
@@ -290,6 +292,10 @@ int repo_resolve(struct repo *r, const char *rev, const char *what, struct commi
 		rc = parse_rev(r, from, &oid);
 		if (!rc)
 			rc = repo_search(r, &oid, text, &oid, e);
+	} else if (rev[0] == '@' && (rev[1] == '~' || rev[1] == '^')) {
+		/* libgit2 knows @ for HEAD only where it stands alone */
+		text = xasprintf("HEAD%s", rev + 1);
+		rc = parse_rev(r, text, &oid);
 	} else {
 		rc = parse_rev(r, rev, &oid);
 	}
@@ -317,6 +323,18 @@ int repo_head(const char *dir, struct commit_id *id, struct err *e)
 	return repo_resolve(r, "HEAD", dir, id, e);
 }
 
+/* In a shallow clone the commits below its border are not there: the user's to mend, not damage. */
+static int walk_failed(const struct repo *r, int rc, struct err *e)
+{
+	if (r->is_shallow && rc == GIT_ENOTFOUND)
+		return err_set(
+			e, ERR_CONFIG,
+			"the history of '%s' ends before good and bad meet, because the clone is "
+			"shallow (git fetch --unshallow)",
+			r->common_dir);
+	return repo_fail(e, rc, "cannot walk the history of '%s'", r->common_dir);
+}
+
 int repo_is_ancestor(struct repo *r, const struct commit_id *ancestor,
 		     const struct commit_id *descendant, struct err *e)
 {
@@ -326,7 +344,7 @@ int repo_is_ancestor(struct repo *r, const struct commit_id *ancestor,
 		return 1;
 	rc = git_graph_descendant_of(r->git, repo_oid(descendant), repo_oid(ancestor));
 	if (rc < 0)
-		return repo_fail(e, rc, "cannot walk the history of '%s'", r->common_dir);
+		return walk_failed(r, rc, e);
 	return rc;
 }
 
@@ -337,7 +355,7 @@ int repo_merge_bases(struct repo *r, const struct commit_id *a, const struct com
 	int rc = git_merge_bases(&bases, r->git, repo_oid(a), repo_oid(b));
 
 	if (rc && rc != GIT_ENOTFOUND)
-		return repo_fail(e, rc, "cannot walk the history of '%s'", r->common_dir);
+		return walk_failed(r, rc, e);
 	*out = xcalloc(bases.count + 1, sizeof(**out));
 	*n = bases.count;
 	for (size_t i = 0; i < bases.count; i++)
@@ -353,8 +371,8 @@ char *repo_abbrev(struct repo *r, const struct commit_id *id)
 	size_t n = 12;
 
 	commit_hex(id, hex);
-	while (n < COMMIT_HEX && git_odb_exists_prefix(&found, r->odb, repo_oid(id), n) ==
-					 GIT_EAMBIGUOUS)
+	while (n < COMMIT_HEX &&
+	       git_odb_exists_prefix(&found, r->odb, repo_oid(id), n) == GIT_EAMBIGUOUS)
 		n++;
 	return xstrndup(hex, n);
 }

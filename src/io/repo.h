@@ -44,26 +44,25 @@ int repo_merge_bases(struct repo *r, const struct commit_id *a, const struct com
 		     struct commit_id **out, size_t *n, struct err *e);
 
 struct repo_range {
-	const struct commit_id *tip;   /* the newer end */
-	const struct commit_id *not_;  /* the older ends */
+	const struct commit_id *tip;  /* the newer end */
+	const struct commit_id *not_; /* the older ends */
 	size_t n_not;
 	bool first_parent;
-	const struct strv *paths;      /* NULL or empty: all */
+	const struct strv *paths; /* NULL or empty: all */
 };
 /*
  * Fill @dag (released by the caller) with the candidates: what `git rev-list
  * tip --not not_…` gives, list order of FACTS.md 1 rule 2. A history that ends
  * because the clone is shallow: ERR_CONFIG that says so. Empty set: dag->n == 0, no error.
  */
-int repo_candidates(struct repo *r, const struct repo_range *range, struct dag *dag,
-		    struct err *e);
+int repo_candidates(struct repo *r, const struct repo_range *range, struct dag *dag, struct err *e);
 
 struct repo_commit {
 	char *subject, *author, *email; /* UTF-8, untrusted */
 	int64_t author_time;            /* seconds since the epoch */
 	int author_offset_min;
-	struct commit_id tree;          /* the tree's object name */
-	struct commit_id parent;        /* first parent, all zero: root */
+	struct commit_id tree;   /* the tree's object name */
+	struct commit_id parent; /* first parent, all zero: root */
 	unsigned parents;
 };
 void repo_commit_release(struct repo_commit *c);

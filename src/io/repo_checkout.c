@@ -20,10 +20,10 @@
  */
 struct checkout {
 	struct repo *priv;
-	git_index *index;       /* what we wrote, with the stat data it had then */
+	git_index *index; /* what we wrote, with the stat data it had then */
 	const char *top;
-	struct timespec stamp;  /* when the index was written */
-	struct str path;        /* of the entry being looked at, within the top */
+	struct timespec stamp; /* when the index was written */
+	struct str path;       /* of the entry being looked at, within the top */
 	size_t changed;
 	bool index_is_dirty;
 };
@@ -124,16 +124,15 @@ static bool same_stat(const git_index_entry *en, const struct stat *st)
 	return en->ctime.seconds == now.ctime.seconds && en->ino == now.ino &&
 	       en->ctime.nanoseconds == now.ctime.nanoseconds &&
 	       en->mtime.seconds == now.mtime.seconds &&
-	       en->mtime.nanoseconds == now.mtime.nanoseconds &&
-	       en->file_size == now.file_size && en->dev == now.dev;
+	       en->mtime.nanoseconds == now.mtime.nanoseconds && en->file_size == now.file_size &&
+	       en->dev == now.dev;
 }
 
 /* Written in the same tick as the index: a later change would not show in its times. */
 static bool is_racy(const struct checkout *c, const struct stat *st)
 {
 	return st->st_mtim.tv_sec > c->stamp.tv_sec ||
-	       (st->st_mtim.tv_sec == c->stamp.tv_sec &&
-		st->st_mtim.tv_nsec >= c->stamp.tv_nsec);
+	       (st->st_mtim.tv_sec == c->stamp.tv_sec && st->st_mtim.tv_nsec >= c->stamp.tv_nsec);
 }
 
 static mode_t kind_of(git_filemode_t mode)
@@ -191,8 +190,8 @@ static int write_all(int fd, const char *data, size_t n)
 static int write_file(struct checkout *c, int fd, const char *name, git_odb_object *blob,
 		      git_filemode_t mode, struct err *e)
 {
-	_cleanup_close_ int out = openat(fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW |
-					 O_CLOEXEC,
+	_cleanup_close_ int out = openat(fd, name,
+					 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 					 mode == GIT_FILEMODE_BLOB_EXECUTABLE ? 0777 : 0666);
 
 	if (out < 0)

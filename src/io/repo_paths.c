@@ -14,8 +14,8 @@
 struct item {
 	char *match;
 	size_t len;
-	size_t literal;   /* bytes before the first special one */
-	bool dir_only;    /* was written with a slash at the end */
+	size_t literal; /* bytes before the first special one */
+	bool dir_only;  /* was written with a slash at the end */
 	bool exclude;
 };
 
@@ -23,9 +23,9 @@ struct repo_paths {
 	struct repo *r;
 	struct item *item;
 	size_t n, room;
-	bool includes;           /* any item that is not an exclusion */
-	struct history known;    /* trees seen: a set of names, numbered */
-	struct commit_id *digest;/* of each */
+	bool includes;            /* any item that is not an exclusion */
+	struct history known;     /* trees seen: a set of names, numbered */
+	struct commit_id *digest; /* of each */
 	size_t digest_room;
 	struct history contents; /* digests seen, numbered */
 };
@@ -107,12 +107,16 @@ static int add_item(struct repo_paths *p, const char *text, struct err *e)
 	struct item it = { .match = NULL };
 
 	if (take_magic(&path, &literal, &it.exclude))
-		return err_set(e, ERR_CONFIG, "paths: '%s' uses a pathspec magic other than top, "
-			       "literal and exclude", text);
+		return err_set(e, ERR_CONFIG,
+			       "paths: '%s' uses a pathspec magic other than top, "
+			       "literal and exclude",
+			       text);
 	it.match = *path == '/' ? NULL : normalise(path);
 	if (!it.match)
-		return err_set(e, ERR_CONFIG, "paths: '%s' is outside the repository (paths are "
-			       "relative to its top)", text);
+		return err_set(e, ERR_CONFIG,
+			       "paths: '%s' is outside the repository (paths are "
+			       "relative to its top)",
+			       text);
 	it.len = strlen(it.match);
 	it.literal = literal ? it.len : strcspn(it.match, "*?[\\");
 	it.dir_only = it.len && path[strlen(path) - 1] == '/';
@@ -122,8 +126,7 @@ static int add_item(struct repo_paths *p, const char *text, struct err *e)
 	return 0;
 }
 
-int repo_paths_new(struct repo *r, const struct strv *paths, struct repo_paths **out,
-		   struct err *e)
+int repo_paths_new(struct repo *r, const struct strv *paths, struct repo_paths **out, struct err *e)
 {
 	struct repo_paths *p = xcalloc(1, sizeof(*p));
 
@@ -175,8 +178,7 @@ static bool may_match_below(const struct item *it, const char *path)
 enum cover { COVER_NOTHING, COVER_SOME, COVER_ALL };
 
 /* What the pathspec takes of @path. A gitlink is a leaf that counts as a directory. */
-static enum cover cover_of(const struct repo_paths *p, const char *path, bool is_tree,
-			   bool is_dir)
+static enum cover cover_of(const struct repo_paths *p, const char *path, bool is_tree, bool is_dir)
 {
 	bool all = !p->includes, some = all, spared = true;
 

@@ -34,8 +34,8 @@ static int commit_tree(struct repo *priv, git_index *index, git_commit *onto,
 		       const struct commit_id *culprit, struct commit_id *out, struct err *e)
 {
 	_cleanup_(repo_free_tree) git_tree *tree = NULL;
-	git_signature who = { .name = (char *)(uintptr_t)"kregress",
-			      .email = (char *)(uintptr_t)"kregress@localhost",
+	git_signature who = { .name = (char *)(uintptr_t) "kregress",
+			      .email = (char *)(uintptr_t) "kregress@localhost",
 			      .when = { .time = git_commit_time(onto) } };
 	const git_commit *parents[] = { onto };
 	char hex[COMMIT_HEX + 1], text[128];

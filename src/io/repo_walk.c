@@ -86,8 +86,8 @@ static bool parse_commit(struct loader *l, const char *at, size_t size, struct r
 	return true;
 }
 
-static int missing(struct loader *l, const struct history *h, uint32_t node, uint32_t child,
-		   int rc, struct err *e)
+static int missing(struct loader *l, const struct history *h, uint32_t node, uint32_t child, int rc,
+		   struct err *e)
 {
 	char hex[COMMIT_HEX + 1], child_hex[COMMIT_HEX + 1];
 
@@ -96,11 +96,14 @@ static int missing(struct loader *l, const struct history *h, uint32_t node, uin
 		return repo_fail(e, rc, "cannot read commit '%s'", hex);
 	commit_hex(&h->id[child], child_hex);
 	if (l->r->is_shallow)
-		return err_set(e, ERR_CONFIG, "the history ends at '%s' because the clone is "
+		return err_set(e, ERR_CONFIG,
+			       "the history ends at '%s' because the clone is "
 			       "shallow (git fetch --unshallow, or name a good end that is newer)",
 			       child_hex);
-	return err_set(e, ERR_GIT, "the repository is damaged: '%s', a parent of '%s', is missing "
-		       "(git fsck tells more)", hex, child_hex);
+	return err_set(e, ERR_GIT,
+		       "the repository is damaged: '%s', a parent of '%s', is missing "
+		       "(git fsck tells more)",
+		       hex, child_hex);
 }
 
 static int load(void *cookie, struct history *h, uint32_t node, uint32_t child, struct err *e)
@@ -114,7 +117,8 @@ static int load(void *cookie, struct history *h, uint32_t node, uint32_t child, 
 		return missing(l, h, node, child, rc, e);
 	if (git_odb_object_type(object) != GIT_OBJECT_COMMIT ||
 	    !parse_commit(l, git_odb_object_data(object), git_odb_object_size(object), &c))
-		return err_set(e, ERR_GIT, "the repository is damaged: a commit is malformed "
+		return err_set(e, ERR_GIT,
+			       "the repository is damaged: a commit is malformed "
 			       "(git fsck tells more)");
 	history_set(h, node, c.time, l->parent, c.parents);
 	if (l->want_trees) {
@@ -174,8 +178,8 @@ static void fill_dag(struct dag *dag, const struct limit *l, const struct histor
 }
 
 /* Number the contents of all candidates and their parents. */
-static int number_contents(struct repo_paths *paths, const struct loader *loader,
-			   struct history *h, const struct limit *l, struct err *e)
+static int number_contents(struct repo_paths *paths, const struct loader *loader, struct history *h,
+			   const struct limit *l, struct err *e)
 {
 	_cleanup_free_ bool *done = xcalloc(h->n + (size_t)1, sizeof(*done));
 
@@ -236,11 +240,11 @@ static void free_history(struct history **h)
 	free(*h);
 }
 
-int repo_candidates(struct repo *r, const struct repo_range *range, struct dag *dag,
-		    struct err *e)
+int repo_candidates(struct repo *r, const struct repo_range *range, struct dag *dag, struct err *e)
 {
 	_cleanup_(loader_release) struct loader loader = {
-		.r = r, .want_trees = range->paths && range->paths->n,
+		.r = r,
+		.want_trees = range->paths && range->paths->n,
 	};
 	_cleanup_(free_history) struct history *h = xcalloc(1, sizeof(*h));
 	_cleanup_(free_limit) struct limit l = { 0 };

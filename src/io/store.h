@@ -41,14 +41,14 @@ int store_campaign_get(struct store *s, struct store_campaign *c, struct err *e)
 int store_campaign_add(struct store *s, const struct store_campaign *c, struct err *e);
 
 struct store_build {
-	int64_t id;              /* 1-based; set by store_build_add */
+	int64_t id; /* 1-based; set by store_build_add */
 	struct commit_id commit;
 	enum trial_outcome outcome;
 	char *key, *image_hash, *build_id, *release; /* NULL or "": not known */
 	char *signature, *log_path, *config_path;
-	char *detail;            /* options dropped, patches applied: for the report */
+	char *detail; /* options dropped, patches applied: for the report */
 	bool cached;
-	double seconds;          /* all of it */
+	double seconds; /* all of it */
 	double seconds_make;
 	int64_t time;
 };
@@ -57,25 +57,25 @@ int store_build_add(struct store *s, struct store_build *b, struct err *e);
 
 struct store_sample {
 	char *metric, *unit;
-	int run;        /* 0-based; warm-ups have their own numbers and warmup = true */
+	int run; /* 0-based; warm-ups have their own numbers and warmup = true */
 	bool warmup;
 	double value;
 };
 
 struct store_trial {
-	int64_t id;              /* 1-based, in the order of the log */
+	int64_t id; /* 1-based, in the order of the log */
 	struct commit_id commit;
-	int64_t build_id;        /* row of build; 0: nothing was built */
-	char *setup;             /* hash of all that makes values comparable: target, workload, runs */
-	char *purpose;           /* "ends", "search", "confirm", "canary", "test" */
+	int64_t build_id; /* row of build; 0: nothing was built */
+	char *setup;      /* hash of all that makes values comparable: target, workload, runs */
+	char *purpose;    /* "ends", "search", "confirm", "canary", "test" */
 	enum trial_outcome outcome;
 	char *detail;
-	char *dir;               /* trial folder, relative to the state directory */
+	char *dir; /* trial folder, relative to the state directory */
 	char *boot_id;
-	char *facts;             /* lines NAME=value */
-	int64_t twin;            /* 0, or the trial whose values this commit takes over (identical kernel) */
+	char *facts;  /* lines NAME=value */
+	int64_t twin; /* 0, or the trial whose values this commit takes over (identical kernel) */
 	double boot_seconds, run_seconds, total_seconds;
-	int64_t time;            /* when it ended */
+	int64_t time; /* when it ended */
 	struct store_sample *samples;
 	size_t n_samples;
 };
@@ -84,8 +84,7 @@ void store_trial_release(struct store_trial *t);
  * Reserve the number of the next trial, for its folder and KREGRESS_TRIAL:
  * one more than any number ever given, also to trials that were cut off.
  */
-int store_trial_begin(struct store *s, const struct commit_id *commit, int64_t *id,
-		      struct err *e);
+int store_trial_begin(struct store *s, const struct commit_id *commit, int64_t *id, struct err *e);
 /*
  * Commit the finished trial and its samples in one transaction; id as begun, once. ERR_INTERNAL:
  * a value that is not finite, an id not begun or stored already, an unknown build or twin.
@@ -95,7 +94,7 @@ int store_trial_add(struct store *s, const struct store_trial *t, struct err *e)
 /* One line for the log: a decision, trouble, a start or stop. */
 struct store_note {
 	int64_t time;
-	char *kind;  /* "start", "stop", "warning", "lab", "verdict", "result", … */
+	char *kind; /* "start", "stop", "warning", "lab", "verdict", "result", … */
 	char *text;
 	double seconds; /* "stop": wall time of the session */
 };

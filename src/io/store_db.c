@@ -6,11 +6,13 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <sqlite3.h>
 
 #include "base/clock.h"
+#include "base/fs.h"
 #include "base/str.h"
 
 enum {
@@ -344,11 +346,39 @@ static int open_for_writing(struct store *s, bool is_empty, struct err *e)
 	return 0;
 }
 
+/*
+ * In a folder that we cannot write to, SQLite cannot make the files beside a store with a
+ * write-ahead log. Where that log is empty, nobody is at work: the store alone is read.
+ * Owned URI; NULL: open it as usual.
+ */
+static char *immutable_uri(const char *path)
+{
+	_cleanup_free_ char *dir = fs_dirname(path);
+	_cleanup_free_ char *wal = xasprintf("%s-wal", path);
+	struct str uri = STR_INIT;
+	struct stat st;
+
+	if (access(dir, W_OK) == 0 || (stat(wal, &st) == 0 && st.st_size > 0))
+		return NULL;
+	str_add(&uri, "file:");
+	for (const char *p = path; *p; p++)
+		if (strchr("%?#", *p))
+			str_addf(&uri, "%%%02x", (unsigned char)*p);
+		else
+			str_addmem(&uri, p, 1);
+	str_add(&uri, "?immutable=1");
+	return str_detach(&uri);
+}
+
 static int open_connection(struct store *s, bool read_only, struct err *e)
 {
 	int flags = read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+	_cleanup_free_ char *uri = read_only ? immutable_uri(s->path) : NULL;
 
-	if (sqlite3_open_v2(s->path, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+	if (uri)
+		flags |= SQLITE_OPEN_URI;
+	if (sqlite3_open_v2(uri ? uri : s->path, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL) !=
+	    SQLITE_OK)
 		return store_fail(s, "open", e);
 	sqlite3_limit(s->db, SQLITE_LIMIT_LENGTH, VALUE_MAX);
 	/* A store may come from elsewhere: nothing in its schema is trusted to run functions. */

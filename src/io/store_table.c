@@ -41,7 +41,10 @@ static const char tables_sql[] =
 	" WHEN EXISTS(SELECT 1 FROM campaign WHERE identity <> NEW.identity)"
 	" BEGIN SELECT RAISE(ABORT, 'the identity of a campaign never changes'); END;";
 
-#define CAMPAIGN(type, member) { #member, type, offsetof(struct store_campaign, member) }
+#define CAMPAIGN(type, member)                                         \
+	{                                                              \
+#member, type, offsetof(struct store_campaign, member) \
+	}
 static const struct store_column campaign_columns[] = {
 	CAMPAIGN(COL_TEXT, name),
 	CAMPAIGN(COL_TEXT, identity),
@@ -49,7 +52,10 @@ static const struct store_column campaign_columns[] = {
 	CAMPAIGN(COL_INT64, time),
 };
 
-#define BUILD(type, member) { #member, type, offsetof(struct store_build, member) }
+#define BUILD(type, member)                                         \
+	{                                                           \
+#member, type, offsetof(struct store_build, member) \
+	}
 static const struct store_column build_columns[] = {
 	BUILD(COL_REF, id), /* 0 as NULL: SQLite gives the number */
 	{ "commit_id", COL_COMMIT, offsetof(struct store_build, commit) },
@@ -68,7 +74,10 @@ static const struct store_column build_columns[] = {
 	BUILD(COL_INT64, time),
 };
 
-#define TRIAL(type, member) { #member, type, offsetof(struct store_trial, member) }
+#define TRIAL(type, member)                                         \
+	{                                                           \
+#member, type, offsetof(struct store_trial, member) \
+	}
 static const struct store_column trial_columns[] = {
 	TRIAL(COL_INT64, id),
 	{ "commit_id", COL_COMMIT, offsetof(struct store_trial, commit) },
@@ -87,16 +96,19 @@ static const struct store_column trial_columns[] = {
 	TRIAL(COL_INT64, time),
 };
 
-#define SAMPLE(type, member) { #member, type, offsetof(struct store_sample, member) }
+#define SAMPLE(type, member)                                         \
+	{                                                            \
+#member, type, offsetof(struct store_sample, member) \
+	}
 static const struct store_column sample_columns[] = {
-	SAMPLE(COL_TEXT, metric),
-	SAMPLE(COL_TEXT, unit),
-	SAMPLE(COL_INT, run),
-	SAMPLE(COL_BOOL, warmup),
-	SAMPLE(COL_REAL, value),
+	SAMPLE(COL_TEXT, metric), SAMPLE(COL_TEXT, unit),  SAMPLE(COL_INT, run),
+	SAMPLE(COL_BOOL, warmup), SAMPLE(COL_REAL, value),
 };
 
-#define NOTE(type, member) { #member, type, offsetof(struct store_note, member) }
+#define NOTE(type, member)                                         \
+	{                                                          \
+#member, type, offsetof(struct store_note, member) \
+	}
 static const struct store_column note_columns[] = {
 	NOTE(COL_INT64, time),
 	NOTE(COL_TEXT, kind),
@@ -115,7 +127,7 @@ const struct store_table store_tables[STORE_TABLES] = {
 char *store_schema(void)
 {
 	static const char *const logs[] = { "log",   "campaign", "build", "trial_begin",
-					    "trial", "sample",	 "note" };
+					    "trial", "sample",   "note" };
 	static const char *const changes[] = { "UPDATE", "DELETE" };
 	struct str sql = STR_INIT;
 

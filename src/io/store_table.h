@@ -7,13 +7,13 @@
 #include <stddef.h>
 
 #define STORE_SCHEMA_VERSION 1
-#define STORE_TEXT_MAX (1 << 20) /* bytes of one text */
+#define STORE_TEXT_MAX (1 << 20)        /* bytes of one text */
 #define STORE_APPLICATION_ID 0x6b726567 /* "kreg" */
 
 /* How a struct's member is stored. */
 enum column_type {
 	COL_INT64 = 1,
-	COL_REF,     /* int64_t, 0 stored as NULL */
+	COL_REF, /* int64_t, 0 stored as NULL */
 	COL_INT,
 	COL_BOOL,
 	COL_REAL,    /* finite double */

@@ -15,18 +15,18 @@ struct workload_setting {
 };
 
 struct workload {
-	char *path, *dir;    /* of the INI, absolute */
+	char *path, *dir; /* of the INI, absolute */
 	char *name, *description;
 	struct strv command; /* words; "{args}" is replaced by workload_argv() */
-	struct strv files;   /* absolute host paths, put beside the program under their base names */
-	struct strv kernel;  /* fragments: absolute paths (workload_load_text(): as written) */
-	char *append;        /* boot parameters; "" none */
-	char *args;          /* default arguments, "" none */
+	struct strv files;  /* absolute host paths, put beside the program under their base names */
+	struct strv kernel; /* fragments: absolute paths (workload_load_text(): as written) */
+	char *append;       /* boot parameters; "" none */
+	char *args;         /* default arguments, "" none */
 	struct workload_setting *setup;
 	size_t n_setup;
 	struct metric *metric;
 	size_t n_metrics;
-	char *program;       /* absolute host path of the built program <name>, NULL: there is none */
+	char *program; /* absolute host path of the built program <name>, NULL: there is none */
 };
 
 /*
@@ -56,9 +56,9 @@ int workload_list(struct str *out, struct err *e);
 /* A QEMU machine profile (qemu/<name>.ini). */
 struct machine {
 	char *name, *description, *program;
-	struct strv args;  /* QEMU arguments */
-	char *append;      /* boot parameters always */
-	char *append_tcg;  /* more without KVM */
+	struct strv args;           /* QEMU arguments */
+	char *append;               /* boot parameters always */
+	char *append_tcg;           /* more without KVM */
 	char *append_deterministic; /* more with instruction-counted time */
 };
 int machine_load(const char *path, struct machine *out, struct err *e);

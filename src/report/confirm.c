@@ -40,7 +40,8 @@ static void print_revert(FILE *out, const struct report *r)
 		return;
 	}
 	if (c->revert == REVERT_CONFLICTS)
-		fprintf(out, "\nIt cannot be reverted on the %s end; these files conflict:\n  ", end);
+		fprintf(out, "\nIt cannot be reverted on the %s end; these files conflict:\n  ",
+			end);
 	else if (c->revert == REVERT_FAILED)
 		fprintf(out, "\nReverted on the %s end it cannot be measured:\n  ", end);
 	else
@@ -55,6 +56,13 @@ void print_confirm(FILE *out, const struct report *r)
 
 	if (c->state == CONFIRM_YES || c->state == CONFIRM_NO)
 		print_pair(out, r);
+	if (c->state == CONFIRM_FAILS_AGAIN) {
+		fputs("\nConfirmed by fresh boots: its parent does not fail, and it fails again:\n "
+		      " ",
+		      out);
+		print_clean(out, c->detail);
+		fputc('\n', out);
+	}
 	if (c->state == CONFIRM_UNMEASURED) {
 		fputs("\nNot confirmed, since fresh boots failed: ", out);
 		print_clean(out, c->detail);

@@ -8,9 +8,16 @@ struct group {
 	enum trial_outcome outcome;
 };
 
-static bool is_in(const struct report_commit *c, const struct group *g)
+/* An end that was measured is shown as one: it is no skipped commit, whatever came of the ends. */
+static bool is_measured_end(const struct report *r, const struct report_commit *c)
 {
-	return c->verdict == g->verdict && c->outcome == g->outcome;
+	return c->outcome == TRIAL_OK &&
+	       (commit_eq(&c->id, &r->good_id) || commit_eq(&c->id, &r->bad_id));
+}
+
+static bool is_in(const struct report *r, const struct report_commit *c, const struct group *g)
+{
+	return c->verdict == g->verdict && c->outcome == g->outcome && !is_measured_end(r, c);
 }
 
 static void print_why(FILE *out, const char *indent, const struct report_commit *c)
@@ -42,13 +49,13 @@ static void print_group(FILE *out, const struct report *r, const struct group *g
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->n_tested; i++)
-		n += is_in(&r->tested[i], g);
+		n += is_in(r, &r->tested[i], g);
 	if (!n)
 		return;
 	fprintf(out, "  %s (%zu)\n", print_outcome(g->outcome), n);
 	n = 0;
 	for (size_t i = 0; i < r->n_tested; i++) {
-		if (!is_in(&r->tested[i], g))
+		if (!is_in(r, &r->tested[i], g))
 			continue;
 		if (n++ < PRINT_LIST_MAX)
 			print_one(out, &r->tested[i]);
@@ -62,7 +69,7 @@ static size_t count(const struct report *r, enum verdict v, bool only_failed)
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->n_tested; i++)
-		n += r->tested[i].verdict == v &&
+		n += r->tested[i].verdict == v && !is_measured_end(r, &r->tested[i]) &&
 		     !(only_failed && r->tested[i].outcome == TRIAL_OK);
 	return n;
 }
@@ -149,7 +156,7 @@ void print_cost(FILE *out, const struct report *r)
 			    r->session_workload);
 	/* The store's time goes on over interruptions; the same figure is not said twice. */
 	if (r->seconds_total > (worked ? r->session_total + 1 : 0))
-		print_split(out, "All time", r->seconds_total, r->seconds_build, r->seconds_boot,
+		print_split(out, "All time", r->seconds_total, r->seconds_make, r->seconds_boot,
 			    r->seconds_workload);
 	fputs("Logs      ", out);
 	print_clean(out, r->state_dir);

@@ -44,6 +44,14 @@ static bool is_unfinished(const struct report *r)
 	       (r->status == ENGINE_FOUND && r->confirm.state == CONFIRM_UNFINISHED);
 }
 
+bool report_ends_differ(const struct report *r)
+{
+	const struct stats_interval *d = &r->ends.diff;
+
+	return r->status == ENGINE_NO_DIFFERENCE && !r->ends.equivalent &&
+	       (d->low > 0 || d->high < 0);
+}
+
 const char *report_status_name(const struct report *r)
 {
 	if (is_unfinished(r))
@@ -54,7 +62,7 @@ const char *report_status_name(const struct report *r)
 	case ENGINE_SHORT_LIST:
 		return "short_list";
 	case ENGINE_NO_DIFFERENCE:
-		return "no_difference";
+		return report_ends_differ(r) ? "no_culprit" : "no_difference";
 	case ENGINE_NOT_CONFIRMED:
 		return "not_confirmed";
 	case ENGINE_SWAPPED:

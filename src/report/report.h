@@ -18,10 +18,10 @@ struct report_commit {
 	char *subject, *author, *email, *date; /* untrusted, neutralised when printed */
 	enum verdict verdict;
 	enum trial_outcome outcome; /* TRIAL_OK, or the first that was not */
-	char *detail;       /* why not ok: first error, panic line … ; NULL */
-	char *log_path;     /* of that failure; NULL */
-	unsigned trials;    /* boots */
-	double *samples;    /* the deciding metric's, warm-ups dropped */
+	char *detail;               /* why not ok: first error, panic line … ; NULL */
+	char *log_path;             /* of that failure; NULL */
+	unsigned trials;            /* boots */
+	double *samples;            /* the deciding metric's, warm-ups dropped */
 	size_t n_samples;
 	bool has_interval;
 	struct stats_interval interval;
@@ -31,10 +31,11 @@ void report_commit_release(struct report_commit *c);
 
 /* Fresh boots after the search: culprit against its parent, and the culprit reverted. */
 enum report_confirm_state {
-	CONFIRM_NONE = 0,    /* not asked for, or not begun */
+	CONFIRM_NONE = 0, /* not asked for, or not begun */
 	CONFIRM_UNFINISHED,
 	CONFIRM_YES,         /* the difference stands in fresh, interleaved boots */
 	CONFIRM_NO,          /* it does not */
+	CONFIRM_FAILS_AGAIN, /* a culprit that failed fails again, its parent does not: see detail */
 	CONFIRM_UNMEASURED,  /* the parent cannot be built or booted: see detail */
 };
 enum report_revert_state {
@@ -46,54 +47,57 @@ enum report_revert_state {
 struct report_confirm {
 	enum report_confirm_state state;
 	struct commit_id parent;
-	unsigned boots;               /* of each */
+	unsigned boots; /* of each */
 	struct stats_interval parent_side, culprit_side;
-	struct stats_interval diff;   /* culprit − parent */
-	double p;                     /* of the difference being 0 */
+	struct stats_interval diff; /* culprit − parent */
+	double p;                   /* of the difference being 0 */
 	char *detail;
 	enum report_revert_state revert;
-	struct commit_id reverted;    /* in the private repository */
+	struct commit_id reverted;         /* in the private repository */
 	struct stats_interval revert_side; /* the bad end without the culprit */
-	bool revert_helps;            /* it lies on the wanted side of the threshold */
+	bool revert_helps;                 /* it lies on the wanted side of the threshold */
 	char *revert_detail;
 };
 
 struct report {
 	char *name, *metric, *unit, *state_dir, *repo;
-	bool fix;                 /* hunt = fix */
+	bool fix; /* hunt = fix */
 	enum engine_status status;
 	bool interrupted;
 	enum engine_phase phase;
-	struct commit_id good_id, bad_id; /* the ends, also before they are measured */
-	struct report_commit culprit; /* ENGINE_FOUND; else its id is null */
-	struct commit_id culprit_parent; /* its first parent; null: none, not known */
+	struct commit_id good_id, bad_id;   /* the ends, also before they are measured */
+	struct report_commit culprit;       /* ENGINE_FOUND; else its id is null */
+	struct commit_id culprit_parent;    /* its first parent; null: none, not known */
 	struct commit_id subject_of_status; /* failed end or bad merge base; null: none */
-	struct commit_id *left;   /* candidates left */
-	char **left_subject;      /* beside them; NULL entries: not known */
+	struct commit_id *left;             /* candidates left */
+	char **left_subject;                /* beside them; NULL entries: not known */
 	size_t n_left;
-	uint32_t candidates;      /* size of the range */
-	uint32_t steps;           /* picks left while running */
+	uint32_t candidates; /* size of the range */
+	uint32_t steps;      /* picks left while running */
 	struct ends ends;
 	double effect, confidence;
-	double sd;                /* pooled boot-to-boot deviation */
+	double sd; /* pooled boot-to-boot deviation */
 	size_t df;
 	struct report_commit *tested; /* order of first testing, ends first */
 	size_t n_tested;
-	size_t good, bad;         /* indices of the ends in tested; SIZE_MAX: not measured yet */
-	unsigned builds, trials;  /* kernels compiled or taken from the cache; boots */
+	size_t good, bad;        /* indices of the ends in tested; SIZE_MAX: not measured yet */
+	unsigned builds, trials; /* kernels compiled or taken from the cache; boots */
 	size_t samples;
-	double seconds_total, seconds_build, seconds_boot, seconds_workload; /* over all sessions */
-	double session_total, session_make, session_boot, session_workload;  /* of this call */
-	struct strv config_diff;  /* culprit's .config against its parent's */
+	/* over all sessions; build: checkout, configuration and make */
+	double seconds_total, seconds_build, seconds_make, seconds_boot, seconds_workload;
+	double session_total, session_make, session_boot, session_workload; /* of this call */
+	struct strv config_diff; /* culprit's .config against its parent's */
 	bool config_diff_known;
 	struct report_confirm confirm;
 	bool deterministic;
-	bool single_boots;        /* no spread known: one boot a commit */
+	bool single_boots; /* no spread known: one boot a commit */
 };
 void report_release(struct report *r);
 
 /* "found", "short_list", "no_difference", "not_confirmed", "no_culprit", "interrupted" of the JSON. */
 const char *report_status_name(const struct report *r);
+/* Refused for lack of boots although the interval of the ends' difference excludes 0. */
+bool report_ends_differ(const struct report *r);
 /* Exit status of `run`: 0 found, 1 ended without, 130 interrupted. */
 int report_exit_status(const struct report *r);
 

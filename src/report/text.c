@@ -136,8 +136,15 @@ static void say_no_difference(FILE *out, const struct report *r)
 	double margin = r->effect * fabs(r->ends.good.estimate);
 	char buf[64];
 
-	fputs("no difference: the two ends cannot be told apart, so there is nothing to search\n",
-	      out);
+	if (report_ends_differ(r))
+		fputs("the ends differ, but one of them lies too near the threshold to be called "
+		      "good "
+		      "or bad\n",
+		      out);
+	else
+		fputs("no difference: the two ends cannot be told apart, so there is nothing to "
+		      "search\n",
+		      out);
 	print_heading(out, r);
 	print_ends(out, r);
 	print_end_difference(out, r);
@@ -151,7 +158,13 @@ static void say_no_difference(FILE *out, const struct report *r)
 		fputs("\nThe bad end fails, and the good end could not be told from the "
 		      "threshold.\n",
 		      out);
-	else
+	else if (report_ends_differ(r)) {
+		fputs("\nSet threshold = auto in [verdict] (half-way between the two), or allow "
+		      "more "
+		      "boots\n(end_boots and max_boots in [measure]).\n",
+		      out);
+		return;
+	} else
 		fputs("\nThe boots allowed were not enough to tell them apart.\n", out);
 	fputs("\nTry a longer workload or one that shows the difference more clearly; more runs "
 	      "and boots\n(runs_per_boot, end_boots and max_boots in [measure]); ends that lie "

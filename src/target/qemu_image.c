@@ -112,6 +112,11 @@ int qemu_image_read(const char *path, struct qemu_image *out, struct err *e)
 	return 0;
 }
 
+static unsigned long in_mib(uint64_t bytes)
+{
+	return (unsigned long)((bytes + (1 << 20) - 1) >> 20);
+}
+
 int qemu_check_memory(const char *image, uint64_t initrd_bytes, uint64_t memory_bytes,
 		      struct err *e)
 {
@@ -125,11 +130,8 @@ int qemu_check_memory(const char *image, uint64_t initrd_bytes, uint64_t memory_
 	if (need <= memory_bytes && info.memory_bytes < memory_bytes)
 		return 0;
 	return err_set(e, ERR_CONFIG,
-		       "the guest's memory of %llu MiB is too small for a kernel of %llu "
-		       "MiB with an initramfs of %llu MiB (raise memory = in [target] to %lluM or "
-		       "more)",
-		       (unsigned long long)(memory_bytes >> 20),
-		       (unsigned long long)(info.memory_bytes >> 20),
-		       (unsigned long long)((initrd_bytes + (1 << 20) - 1) >> 20),
-		       (unsigned long long)((need >> 20) + 1));
+		       "the guest's memory of %lu MiB is too small for a kernel of %lu MiB with an "
+		       "initramfs of %lu MiB (raise memory = in [target] to %luM or more)",
+		       in_mib(memory_bytes), in_mib(info.memory_bytes), in_mib(initrd_bytes),
+		       in_mib(need));
 }

@@ -13,18 +13,18 @@
 
 /* What one trial needs. All borrowed. */
 struct target_job {
-	const char *commit;    /* 40 hex */
-	long trial;            /* number of the trial, for KREGRESS_TRIAL */
-	const char *dir;       /* existing folder for console.log, output.log, qemu.log … of this trial */
-	const char *image;     /* kernel; NULL where nothing is built */
-	const char *vmlinux;   /* uncompressed kernel with symbols; NULL: not known */
-	const char *initrd;    /* qemu: made by the caller with agent, job and workload */
+	const char *commit; /* 40 hex */
+	long trial;         /* number of the trial, for KREGRESS_TRIAL */
+	const char *dir; /* existing folder for console.log, output.log, qemu.log … of this trial */
+	const char *image;   /* kernel; NULL where nothing is built */
+	const char *vmlinux; /* uncompressed kernel with symbols; NULL: not known */
+	const char *initrd;  /* qemu: made by the caller with agent, job and workload */
 	uint64_t initrd_bytes;
-	const char *build_id;  /* hex that /sys/kernel/notes must show; "" or NULL: not known */
-	const char *release;   /* uname -r that must show; NULL: not known */
-	const char *append;    /* boot parameters of the workload; the campaign's follow */
-	const char *nonce;     /* frames this trial's results; hex */
-	unsigned runs;         /* warm-ups included */
+	const char *build_id;   /* hex that /sys/kernel/notes must show; "" or NULL: not known */
+	const char *release;    /* uname -r that must show; NULL: not known */
+	const char *append;     /* boot parameters of the workload; the campaign's follow */
+	const char *nonce;      /* frames this trial's results; hex */
+	unsigned runs;          /* warm-ups included */
 	int64_t run_timeout_ms; /* one run of the workload */
 	const struct strv *env; /* "KREGRESS_…=…" for commands that a campaign names */
 	void (*tick)(void *cookie, const char *stage); /* "boot", "run 2/5"; may be NULL */
@@ -35,23 +35,24 @@ struct target_job {
 struct target_run {
 	char *output; /* stdout, untrusted, at most TARGET_OUTPUT_MAX bytes, may hold NULs */
 	size_t n;
-	int status;   /* exit status; 128 + signal when killed by one */
+	int status; /* exit status; 128 + signal when killed by one */
 	double seconds;
 };
 #define TARGET_OUTPUT_MAX (1u << 20)
 
 struct target_result {
-	enum trial_outcome outcome; /* TRIAL_OK: all runs ended with status 0; metrics are the caller's */
-	char detail[256];   /* why not ok: first panic line, "no hello within 60 s", …; neutralised */
+	enum trial_outcome
+		outcome; /* TRIAL_OK: all runs ended with status 0; metrics are the caller's */
+	char detail[256]; /* why not ok: first panic line, "no hello within 60 s", …; neutralised */
 	struct target_run *runs;
-	size_t n_runs;      /* complete runs, also when the outcome is not ok */
-	double boot_seconds; /* until the agent's hello */
-	double run_seconds;  /* from hello to the end of the last run */
+	size_t n_runs;        /* complete runs, also when the outcome is not ok */
+	double boot_seconds;  /* until the agent's hello */
+	double run_seconds;   /* from hello to the end of the last run */
 	double total_seconds; /* wall time of the whole trial */
-	char boot_id[40];   /* "" where there is none */
+	char boot_id[40];     /* "" where there is none */
 	char build_id[65];
 	char release[80];
-	struct strv facts;  /* "NAME=value": accelerator, cpu model, memory, … */
+	struct strv facts;   /* "NAME=value": accelerator, cpu model, memory, … */
 	bool boot_timed_out; /* outcome boot_failed by time-out alone, or by QEMU's stopping the
 			      * guest: the canary rule applies */
 };
@@ -86,7 +87,7 @@ void target_close(struct target *t);
 enum qemu_accel { QEMU_ACCEL_AUTO = 0, QEMU_ACCEL_KVM, QEMU_ACCEL_TCG };
 
 struct target_qemu_opts {
-	const char *program;       /* qemu-system-x86_64, from the machine profile */
+	const char *program; /* qemu-system-x86_64, from the machine profile */
 	enum qemu_accel accel;
 	bool deterministic;
 	unsigned cpus;
@@ -95,10 +96,10 @@ struct target_qemu_opts {
 	const char *machine_append;      /* boot parameters of the profile */
 	const char *machine_append_tcg;  /* more of them when KVM is not used */
 	const char *machine_append_deterministic; /* instead, with instruction-counted time */
-	const char *append;              /* of the campaign */
+	const char *append;                       /* of the campaign */
 	const struct strv *extra_args;
 	int64_t boot_timeout_ms;
-	const char *cache_dir;     /* where "KVM does not work here" is remembered */
+	const char *cache_dir; /* where "KVM does not work here" is remembered */
 };
 int target_qemu_open(const struct target_qemu_opts *o, struct target *t, struct err *e);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Time and memory of all picks of one hunt: bench_pick REPO GOOD BAD; tests/bench/bench-pick reads it. */
+/* Time and memory of all picks of one hunt, for bench-pick: bench_pick REPO GOOD BAD. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>

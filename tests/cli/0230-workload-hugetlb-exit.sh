@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
+# run-all: alone (it sets aside huge pages of the host)
 # hugetlb_exit: real huge pages of this machine, its counters while it runs and after, times against the wall clock.
 
 run=${KREGRESS_BUILD:-build}/workloads/hugetlb_exit

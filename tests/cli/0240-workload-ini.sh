@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
+# run-all: alone (it sets aside huge pages of the host)
 # Drift: a workload's INI, README and program agree on metrics and units; the programs need no root file system.
 
 bin=${KREGRESS_BUILD:-build}/workloads

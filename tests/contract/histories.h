@@ -17,20 +17,20 @@
 
 enum shape {
 	SHAPE_LINEAR,
-	SHAPE_KERNEL,    /* topic branches merged back into a main line */
+	SHAPE_KERNEL, /* topic branches merged back into a main line */
 	SHAPE_OCTOPUS,
 	SHAPE_CRISS_CROSS,
-	SHAPE_ROOTS,     /* several roots, joined later */
+	SHAPE_ROOTS, /* several roots, joined later */
 	SHAPE_RANDOM,
 	SHAPES,
 };
 enum dates { DATES_RISING, DATES_TIES, DATES_ALL_EQUAL, DATES_SKEWED, DATES_WILD, DATES_KINDS };
 
-static const char *const shape_name[] = { "linear", "kernel", "octopus", "criss-cross", "roots",
-					  "random" };
+static const char *const shape_name[] = { "linear",      "kernel", "octopus",
+					  "criss-cross", "roots",  "random" };
 static const char *const dates_name[] = { "rising", "ties", "all equal", "skewed", "wild" };
-static const char *const history_file[HISTORY_FILES] = { "a/x.c", "a/sub/y.c", "a/z", "b/x.c",
-							 "b/w", "top.c" };
+static const char *const history_file[HISTORY_FILES] = { "a/x.c", "a/sub/y.c", "a/z",
+							 "b/x.c", "b/w",       "top.c" };
 
 struct made_commit {
 	struct commit_id id;
@@ -133,8 +133,8 @@ static int64_t make_time(const struct made_history *h, unsigned i, uint64_t *rng
 	case DATES_ALL_EQUAL:
 		return start;
 	case DATES_SKEWED:
-		return start + 10 * (int64_t)i + (random_below(rng, 6) ? 0 :
-						 (int64_t)random_below(rng, 200) - 100);
+		return start + 10 * (int64_t)i +
+		       (random_below(rng, 6) ? 0 : (int64_t)random_below(rng, 200) - 100);
 	case DATES_WILD:
 		return start + random_below(rng, 10000);
 	default:
@@ -149,8 +149,9 @@ static void make_files(struct made_history *h, unsigned i, unsigned *version, ui
 	unsigned favourite = c->parents ? random_below(rng, c->parents) : 0;
 
 	for (unsigned f = 0; f < HISTORY_FILES; f++) {
-		unsigned from = random_below(rng, 4) ? favourite :
-				c->parents ? random_below(rng, c->parents) : 0;
+		unsigned from = random_below(rng, 4) ? favourite
+				: c->parents         ? random_below(rng, c->parents)
+						     : 0;
 
 		c->file[f] = c->parents ? h->commit[c->parent[from]].file[f] : 0;
 	}
@@ -202,7 +203,7 @@ static void write_commit(FILE *f, const struct made_history *h, unsigned number,
 
 static bool run(const char *dir, const char *shell)
 {
-	char *argv[] = { (char *)(uintptr_t)"sh", (char *)(uintptr_t)"-c",
+	char *argv[] = { (char *)(uintptr_t) "sh", (char *)(uintptr_t) "-c",
 			 (char *)(uintptr_t)shell, NULL };
 	const struct proc_opts o = { .argv = argv, .cwd = dir, .inherit_stderr = true };
 	struct proc_result res;
@@ -248,9 +249,10 @@ static bool histories_import(const char *dir, struct made_history *h, unsigned n
 			write_commit(f, &h[k], k, base, i);
 		base += h[k].n;
 	}
-	ok = !fclose(f) && run(dir, "git init -q --bare . && git fast-import --quiet --force "
-				    "--export-marks=marks <stream && sort -t: -k2n -o marks marks "
-				    "&& git pack-refs --all") &&
+	ok = !fclose(f) &&
+	     run(dir, "git init -q --bare . && git fast-import --quiet --force "
+		      "--export-marks=marks <stream && sort -t: -k2n -o marks marks "
+		      "&& git pack-refs --all") &&
 	     read_names(marks, h, n);
 	free(stream);
 	free(marks);

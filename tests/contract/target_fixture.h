@@ -42,6 +42,7 @@ struct attempt {
 	uint64_t initrd_bytes, memory_bytes;
 	enum qemu_accel accel;
 	bool auto_accel, deterministic;
+	bool full_disk; /* where console.log goes */
 	unsigned cpus;
 	const char *qemu, *machine, *extra_arg, *cache_dir;
 };
@@ -190,6 +191,11 @@ static inline int try_qemu(const struct attempt *a, struct target_result *r, str
 	make_initrd(a, nonce, initrd, &job.initrd_bytes);
 	if (a->initrd_bytes)
 		job.initrd_bytes = a->initrd_bytes;
+	if (a->full_disk) {
+		_cleanup_free_ char *log = fs_join(where, "console.log");
+
+		assert_int_equal(symlink("/dev/full", log), 0);
+	}
 	open_qemu(a, &t);
 	memset(r, 0, sizeof(*r));
 	ret = t.ops->trial(t.priv, &job, r, e);

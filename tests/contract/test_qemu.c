@@ -221,6 +221,15 @@ static void a_corrupt_image_is_never_good(void **state)
 	check_ours(&a, ERR_LAB, "QEMU ended before its guest was up: qemu: ");
 }
 
+static void a_full_disk_is_ours(void **state)
+{
+	(void)state;
+	check_ours(&(struct attempt){ .words = { "measure" },
+				      .append = "loglevel=7",
+				      .full_disk = true },
+		   ERR_SYS, "No space left");
+}
+
 /* Runs of @n trials, each to its end, as one text. */
 static void measure_exactly(struct str *out, unsigned from, unsigned n)
 {
@@ -435,6 +444,7 @@ int main(void)
 		cmocka_unit_test(a_wrong_argument_for_qemu_comes_back_in_its_own_words),
 		cmocka_unit_test(an_initramfs_larger_than_memory_is_refused_before_the_boot),
 		cmocka_unit_test(a_corrupt_image_is_never_good),
+		cmocka_unit_test(a_full_disk_is_ours),
 		cmocka_unit_test(deterministic_results_are_identical_on_a_loaded_machine),
 		cmocka_unit_test(auto_finds_an_accelerator_that_works_and_remembers_it),
 		cmocka_unit_test(a_panic_under_auto_does_not_condemn_kvm),

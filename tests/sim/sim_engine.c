@@ -90,8 +90,12 @@ static void grow_history(struct dag *d, uint32_t n, uint32_t width)
 }
 
 static const struct verdict_opts usual = {
-	.kind = THRESHOLD_AUTO, .effect = 0.02, .confidence = 0.95,
-	.min_boots = 1, .max_boots = 8, .end_boots = 3,
+	.kind = THRESHOLD_AUTO,
+	.effect = 0.02,
+	.confidence = 0.95,
+	.min_boots = 1,
+	.max_boots = 8,
+	.end_boots = 3,
 };
 
 static void world_new(struct world *w, uint32_t n, uint32_t width)
@@ -106,7 +110,9 @@ static void world_new(struct world *w, uint32_t n, uint32_t width)
 		for (uint32_t k = 0; k < dag_parent_count(&w->dag, i); k++)
 			w->is_new[i] |= w->is_new[dag_parents(&w->dag, i)[k]];
 	}
-	w->o = (struct engine_opts){ .dag = &w->dag, .verdict = usual, .hunt_fix = below(2),
+	w->o = (struct engine_opts){ .dag = &w->dag,
+				     .verdict = usual,
+				     .hunt_fix = below(2),
 				     .merge_bases = below(4) ? 0 : 1 + below(2) };
 }
 
@@ -127,15 +133,15 @@ static struct trial boot_world(const struct world *w, uint32_t node, unsigned bo
 	gsl_rng *own;
 
 	if (node < w->dag.n && w->is_broken[node])
-		return (struct trial){ .outcome = (node + w->seed) % 2 ? TRIAL_BUILD_FAILED :
-									 TRIAL_CRASHED };
+		return (struct trial){ .outcome = (node + w->seed) % 2 ? TRIAL_BUILD_FAILED
+								       : TRIAL_CRASHED };
 	own = gsl_rng_alloc(gsl_rng_taus2);
 	gsl_rng_set(own, (w->seed * 31 + node) * 8191 + boot);
 	level += gsl_ran_gaussian(own, w->sd);
 	for (int i = 0; i < 5; i++)
 		samples[i] = level + gsl_ran_gaussian(own, w->sd / 2);
 	gsl_rng_free(own);
-	return (struct trial){ TRIAL_OK, samples, 5 };
+	return (struct trial){ TRIAL_OK, samples, 5, false };
 }
 
 struct outcome {
@@ -298,9 +304,13 @@ static void without_noise_the_culprit_is_right_with_the_picks_of_git(void **stat
 static void with_noise_wrong_claims_stay_within_the_confidence(void **state)
 {
 	/* step in deviations of one boot; boots allowed; share of runs that must find it */
-	static const struct { double d; unsigned max_boots; double found; } table[] = {
-		{ 50, 8, 1 }, { 10, 8, 0.99 }, { 6, 8, 0.95 }, { 4, 8, 0.5 }, { 3, 8, 0 },
-		{ 2, 8, 0 }, { 3, 20, 0.5 }, { 2, 40, 0.5 }, { 1, 150, 0.3 },
+	static const struct {
+		double d;
+		unsigned max_boots;
+		double found;
+	} table[] = {
+		{ 50, 8, 1 }, { 10, 8, 0.99 }, { 6, 8, 0.95 }, { 4, 8, 0.5 },   { 3, 8, 0 },
+		{ 2, 8, 0 },  { 3, 20, 0.5 },  { 2, 40, 0.5 }, { 1, 150, 0.3 },
 	};
 
 	(void)state;
@@ -343,8 +353,8 @@ static void given_thresholds_hold_the_confidence_too(void **state)
 			w.step = 6;
 			w.o.verdict.better = METRIC_LOWER;
 			w.o.verdict.kind = (enum threshold_kind)kind;
-			w.o.verdict.threshold = kind == THRESHOLD_ABSOLUTE ? 12 + below(2) * 2 :
-									     0.2 + below(2) * 0.2;
+			w.o.verdict.threshold = kind == THRESHOLD_ABSOLUTE ? 12 + below(2) * 2
+									   : 0.2 + below(2) * 0.2;
 			run_world(&w, 0, &o);
 			count(&f, &w, &o);
 		}
@@ -367,8 +377,8 @@ static void a_broken_range_leaves_a_list_with_the_culprit(void **state)
 		world_new(&w, 3 + below(100), 1 + below(5));
 		/* around the culprit or anywhere; never the tip */
 		length = 1 + below(w.dag.n / 3 + 1);
-		first = below(2) ? w.culprit - below(w.culprit < length ? w.culprit + 1 : length) :
-				   below(w.dag.n);
+		first = below(2) ? w.culprit - below(w.culprit < length ? w.culprit + 1 : length)
+				 : below(w.dag.n);
 		for (uint32_t b = first; b < first + length && b < w.dag.tip; b++)
 			w.is_broken[b] = true;
 		run_world(&w, 0, &o);

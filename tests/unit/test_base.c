@@ -118,8 +118,7 @@ static void joined_words_survive_a_real_shell(void **state)
 	struct proc_opts o = { .argv = argv, .out = &out };
 
 	assert_int_equal(proc_run(&o, &res, &e), 0);
-	assert_string_equal(out.buf,
-			    "<plain><two words><it's><><$HOME `id` \\ \"q\">");
+	assert_string_equal(out.buf, "<plain><two words><it's><><$HOME `id` \\ \"q\">");
 }
 
 static void a_name_near_by_is_found_and_a_far_one_is_not(void **state)
@@ -200,7 +199,8 @@ static void a_child_gets_settings_and_no_open_files(void **state)
 	setenv("KR_TEST_DROP", "x", 1);
 	strv_add(&env, "KR_TEST_SET=a b");
 	strv_add(&env, "KR_TEST_DROP");
-	run((char *[]){ "sh", "-c", "echo \"$KR_TEST_SET,${KR_TEST_DROP-unset}\"; ls /proc/self/fd | wc -l",
+	run((char *[]){ "sh", "-c",
+			"echo \"$KR_TEST_SET,${KR_TEST_DROP-unset}\"; ls /proc/self/fd | wc -l",
 			NULL },
 	    (struct proc_opts){ .env = &env, .cwd = "/" }, &res, &out);
 	/* 0, 1, 2 and the one that ls reads the folder through */

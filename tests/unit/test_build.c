@@ -166,6 +166,31 @@ static void a_changed_kconfig_makes_the_configuration_anew(void **state)
 	assert_string_equal(diff.v[1], "+CONFIG_B=y");
 }
 
+static void an_edited_fragment_stays_in_its_slot_and_is_configured_anew(void **state)
+{
+	_cleanup_fx_ struct fx f;
+	struct commit_id id = commit_all();
+
+	(void)state;
+	write_file("frag", "CONFIG_B=n\n");
+	fx_init(&f);
+	strv_addf(&f.fragments, "%s/frag", fx_top);
+	struct builder *b = open_builder(&f);
+	_cleanup_result_ struct build_result r1 = build(b, id);
+	_cleanup_free_ char *src = xstrdup(builder_src(b));
+
+	builder_close(b);
+	write_file("frag", "CONFIG_B=y\n");
+	_cleanup_builder_ struct builder *again = open_builder(&f);
+	_cleanup_result_ struct build_result r2 = build(again, id);
+
+	assert_string_equal(builder_src(again), src);
+	assert_false(r2.cached);
+	assert_string_not_equal(r1.key, r2.key);
+	shell("grep -q '^CONFIG_B=y' '%s'", r2.config);
+	assert_int_equal(compiled(again, "main"), 2);
+}
+
 static void a_required_option_that_is_dropped_makes_the_commit_untestable(void **state)
 {
 	_cleanup_fx_ struct fx f;
@@ -398,6 +423,7 @@ int main(void)
 		T(a_key_changes_with_everything_that_makes_a_kernel),
 		T(unchanged_files_keep_their_times_and_are_not_compiled),
 		T(a_changed_kconfig_makes_the_configuration_anew),
+		T(an_edited_fragment_stays_in_its_slot_and_is_configured_anew),
 		T(a_required_option_that_is_dropped_makes_the_commit_untestable),
 		T(an_unknown_configuration_target_makes_the_commit_untestable),
 		T(patches_are_applied_where_they_apply_and_reverted),

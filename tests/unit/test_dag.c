@@ -170,7 +170,8 @@ static void compare_reach(unsigned seed, uint32_t n, unsigned merges_percent, bo
 
 		start[x] = used;
 		skip[x] = rand() % 5 == 0;
-		for (int k = rand() % 100 < (int)merges_percent ? 2 + rand() % 2 : 1; near && k; k--)
+		for (int k = rand() % 100 < (int)merges_percent ? 2 + rand() % 2 : 1; near && k;
+		     k--)
 			parent[used++] = name[age - 1 - (uint32_t)rand() % (k > 1 ? near : 1)];
 	}
 	start[n] = used;

@@ -34,8 +34,14 @@ static void add_node(struct dag *d, uint32_t i)
 }
 
 static const struct verdict_opts by_threshold = {
-	.kind = THRESHOLD_ABSOLUTE, .threshold = 15, .better = METRIC_LOWER, .effect = 0.02,
-	.confidence = 0.95, .min_boots = 1, .max_boots = 4, .end_boots = 2,
+	.kind = THRESHOLD_ABSOLUTE,
+	.threshold = 15,
+	.better = METRIC_LOWER,
+	.effect = 0.02,
+	.confidence = 0.95,
+	.min_boots = 1,
+	.max_boots = 4,
+	.end_boots = 2,
 };
 
 static void line(struct fixture *f, uint32_t n)
@@ -58,7 +64,7 @@ static void start(struct fixture *f)
 
 static void tell(struct fixture *f, uint32_t node, double value)
 {
-	engine_observe(f->e, node, &(struct trial){ TRIAL_OK, &value, 1 });
+	engine_observe(f->e, node, &(struct trial){ TRIAL_OK, &value, 1, false });
 }
 
 static void tell_failure(struct fixture *f, uint32_t node, enum trial_outcome outcome)
@@ -184,7 +190,8 @@ static void first_parent_is_heeded(void **state)
 		}
 		dag_finish(&f.dag);
 		f.dag.tip = 4;
-		f.o = (struct engine_opts){ .dag = &f.dag, .verdict = by_threshold,
+		f.o = (struct engine_opts){ .dag = &f.dag,
+					    .verdict = by_threshold,
 					    .first_parent = first_parent };
 		start(&f);
 		tell_ends(&f);
@@ -546,11 +553,11 @@ static void what_nobody_asked_for_moves_the_search_unless_it_contradicts(void **
 	line(&f, 16);
 	start(&f);
 	tell_ends(&f);
-	tell(&f, 9, 20);                     /* bad in the candidates: they are 0 … 9 now */
-	tell(&f, 2, 10);                     /* good: 3 … 9 */
+	tell(&f, 9, 20); /* bad in the candidates: they are 0 … 9 now */
+	tell(&f, 2, 10); /* good: 3 … 9 */
 	assert_asks(&f, PHASE_SEARCH, 5, 1);
-	tell(&f, 12, 10);                    /* good above a bad one: recorded, ignored */
-	tell(&f, 1, 20);                     /* bad below a good one: the same */
+	tell(&f, 12, 10); /* good above a bad one: recorded, ignored */
+	tell(&f, 1, 20);  /* bad below a good one: the same */
 	assert_int_equal(verdict_on(&f, 12), VERDICT_GOOD);
 	assert_int_equal(verdict_on(&f, 1), VERDICT_BAD);
 	assert_asks(&f, PHASE_SEARCH, 5, 1);
@@ -728,7 +735,8 @@ int main(void)
 		cmocka_unit_test(a_failing_bad_end_has_no_half_way_threshold),
 		cmocka_unit_test(failures_are_skipped_or_bad_by_policy),
 		cmocka_unit_test(only_skipped_commits_make_a_short_list),
-		cmocka_unit_test(a_commit_is_booted_until_its_verdict_and_unsure_is_walked_like_a_skip),
+		cmocka_unit_test(
+			a_commit_is_booted_until_its_verdict_and_unsure_is_walked_like_a_skip),
 		cmocka_unit_test(merge_bases_come_first_and_must_be_old),
 		cmocka_unit_test(the_search_follows_merge_bases_that_are_old),
 		cmocka_unit_test(a_skipped_merge_base_changes_the_order_as_in_git),

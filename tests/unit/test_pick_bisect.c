@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* git's choice of commit, with values worked out by hand (tests/contract compares with git itself). */
+/* git's choice of commit, with values worked out by hand (tests/contract asks git itself). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,8 +45,10 @@ static struct pick pick(const struct dag *d, const char *marks, uint32_t bad,
 	struct pick out;
 
 	for (uint32_t i = 0; marks[i]; i++)
-		mark[i] = marks[i] == 'g' ? DAG_GOOD : marks[i] == 's' ? DAG_SKIP :
-			  marks[i] == 'b' ? DAG_BAD : DAG_UNKNOWN;
+		mark[i] = marks[i] == 'g'   ? DAG_GOOD
+			  : marks[i] == 's' ? DAG_SKIP
+			  : marks[i] == 'b' ? DAG_BAD
+					    : DAG_UNKNOWN;
 	pick_bisect_next(p, mark, bad, &out);
 	pick_bisect_free(p);
 	return out;
@@ -207,8 +209,9 @@ static void steps_are_estimated_as_git_does(void **state)
 	static const struct {
 		uint32_t n, steps;
 	} known[] = {
-		{ 0, 0 }, { 1, 0 }, { 2, 0 }, { 3, 1 }, { 4, 1 }, { 5, 1 }, { 6, 2 }, { 8, 2 },
-		{ 10, 2 }, { 11, 3 }, { 1024, 9 }, { 1365, 9 }, { 1366, 10 }, { 1000000, 19 },
+		{ 0, 0 },    { 1, 0 },    { 2, 0 },     { 3, 1 },        { 4, 1 },
+		{ 5, 1 },    { 6, 2 },    { 8, 2 },     { 10, 2 },       { 11, 3 },
+		{ 1024, 9 }, { 1365, 9 }, { 1366, 10 }, { 1000000, 19 },
 	};
 
 	(void)state;

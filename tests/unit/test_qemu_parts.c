@@ -218,7 +218,7 @@ static void a_bzimage_says_itself_how_much_memory_it_takes(void **state)
 	assert_int_equal(qemu_check_memory(path, 20 << 20, 122ull << 20, &e), 0);
 	assert_int_equal(qemu_check_memory(path, 20 << 20, (122ull << 20) - 1, &e), -1);
 	assert_int_equal(e.code, ERR_CONFIG);
-	assert_non_null(strstr(e.msg, "raise memory = in [target] to 123M"));
+	assert_non_null(strstr(e.msg, "raise memory = in [target] to 122M"));
 	assert_int_equal(qemu_check_memory("/nowhere", 0, 1ull << 30, &e), -1);
 	assert_int_equal(e.code, ERR_NOT_FOUND);
 }

@@ -1,80 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Repositories: opening, naming, candidates, our private one, checkout; beside git itself. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/fs.h"
-#include "base/proc.h"
-#include "base/sig.h"
-#include "base/str.h"
-#include "io/repo.h"
-
-/* libgit2 1.5 forgets a buffer of the regular expressions it tries on describe names. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-	return "leak:libpcre2";
-}
-
-static char top[] = "/tmp/kregress-repo-XXXXXX";
-
-/* Run a shell script in the scratch folder; its output without the last line break. Owned. */
-static char *sh(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-static char *sh(const char *fmt, ...)
-{
-	struct str out = STR_INIT;
-	struct proc_result res;
-	struct err e = ERR_INIT;
-	char *text, *script;
-	va_list ap;
-
-	va_start(ap, fmt);
-	text = xvasprintf(fmt, ap);
-	va_end(ap);
-	script = xasprintf("set -e\n%s", text);
-	{
-		char *argv[] = { xstrdup("sh"), xstrdup("-c"), script, NULL };
-		const struct proc_opts o = { .argv = argv, .cwd = top, .out = &out,
-					     .inherit_stderr = true };
-
-		if (proc_run(&o, &res, &e))
-			fail_msg("%s", e.msg);
-		if (res.end != PROC_EXITED || res.status)
-			fail_msg("failed: %s", text);
-		free(argv[0]);
-		free(argv[1]);
-	}
-	free(text);
-	free(script);
-	while (out.len && out.buf[out.len - 1] == '\n')
-		out.buf[--out.len] = '\0';
-	return str_detach(&out);
-}
-
-static void do_sh(const char *script)
-{
-	free(sh("%s", script));
-}
-
-static struct repo *open_at(const char *name)
-{
-	_cleanup_free_ char *path = fs_join(top, name);
-	struct repo *r = NULL;
-	struct err e = ERR_INIT;
-
-	if (repo_open(path, &r, &e))
-		fail_msg("%s", e.msg);
-	return r;
-}
+/* Repositories: opening them, naming commits, the candidates; beside git itself. */
+#include "unit/repo_fixture.h"
 
 static void assert_open_fails(const char *name, const char *text)
 {
@@ -90,71 +16,22 @@ static void assert_open_fails(const char *name, const char *text)
 	assert_int_equal(e.code, ERR_CONFIG);
 }
 
-static struct commit_id resolve(struct repo *r, const char *rev)
-{
-	struct commit_id id = { { 0 } };
-	struct err e = ERR_INIT;
-
-	if (repo_resolve(r, rev, "good in [campaign]", &id, &e))
-		fail_msg("%s", e.msg);
-	return id;
-}
-
-/* What every test works on: a merge, a tag, odd files; commits one minute apart. */
-static const char make_main[] =
-	"git init -q -b main main && cd main\n"
-	"n=1700000000; commit() { n=$((n+60)); git add -A;"
-	" GIT_AUTHOR_DATE=\"$n +0130\" GIT_COMMITTER_DATE=\"$((n+5)) +0000\""
-	" git commit -q --allow-empty -m \"$1\"; }\n"
-	"mkdir mm include; echo one >mm/a; echo '*.o' >.gitignore; printf 'x\\r\\n' >crlf.txt\n"
-	"echo '* text=auto eol=crlf' >.gitattributes; ln -s mm/a link; echo '#!' >run; chmod +x run\n"
-	"commit 'root: begin'; git tag -a -m tag v1\n"
-	"echo two >mm/a; commit 'mm: two'\n"
-	"git checkout -q -b topic; echo t >include/t; commit 'topic: a header'\n"
-	"git checkout -q main; echo three >mm/a; commit 'mm: three\n\nlong text'\n"
-	"n=$((n+60)); GIT_COMMITTER_DATE=\"$n +0000\" git merge -q --no-ff -m 'merge topic' topic\n"
-	"rm link; echo file >link; git mv run mm/run; commit 'link: a file now'\n"
-	"git branch -q side v1; git update-index --add --cacheinfo "
-	"160000,$(git rev-parse v1^{}),sub; commit_tree=1\n"
-	"printf odd >\"$(printf 'new\\nline \\\"q\\\" \\377')\"; git add -A -- . ':!sub'\n"
-	"GIT_COMMITTER_DATE=\"$((n+120)) +0000\" git commit -q -m 'odd names'\n";
-
-static int set_up(void **state)
-{
-	(void)state;
-	if (!mkdtemp(top))
-		return -1;
-	setenv("HOME", top, 1);
-	setenv("XDG_CONFIG_HOME", top, 1);
-	unsetenv("GIT_CONFIG_GLOBAL");
-	setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
-	do_sh("git config --global user.name 'A U Thor'; git config --global user.email a@u");
-	do_sh(make_main);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct err e = ERR_INIT;
-
-	(void)state;
-	return fs_remove_tree(top, &e);
-}
-
 static void revisions_name_the_commits_that_git_rev_parse_names(void **state)
 {
 	static const char *const revs[] = {
-		"HEAD", "@", "main", "topic", "HEAD~3", "HEAD^", "main~2^2", "v1", "v1^{}",
-		"v1^{commit}", "tags/v1", "refs/heads/topic", "heads/main", "HEAD@{0}", "main@{1}",
-		":/mm: two", ":/^mm", ":/!-names", "main^{/root}", "main~1^{/t[wx]o|header}",
+		"HEAD",       "@",           "main",         "topic",
+		"HEAD~3",     "HEAD^",       "main~2^2",     "v1",
+		"v1^{}",      "v1^{commit}", "tags/v1",      "refs/heads/topic",
+		"heads/main", "HEAD@{0}",    "main@{1}",     ":/mm: two",
+		":/^mm",      ":/!-names",   "main^{/root}", "main~1^{/t[wx]o|header}",
 		"HEAD~2^2~1", "v1^0",
 	};
 	struct repo *r = open_at("main");
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(revs); i++) {
-		_cleanup_free_ char *git = sh(
-			"cd main; git rev-parse \"$(git rev-parse '%s')^{commit}\"", revs[i]);
+		_cleanup_free_ char *git =
+			sh("cd main; git rev-parse \"$(git rev-parse '%s')^{commit}\"", revs[i]);
 		char hex[COMMIT_HEX + 1];
 		struct commit_id id = resolve(r, revs[i]);
 
@@ -215,8 +92,8 @@ static void unknown_and_ambiguous_revisions_are_errors_that_say_where(void **sta
 	      "git commit -q -m y");
 	r = open_at("many");
 	{
-		_cleanup_free_ char *twice = sh(
-			"git -C many rev-list --all --objects | cut -c1-4 | sort | uniq -d | head -1");
+		_cleanup_free_ char *twice = sh("git -C many rev-list --all --objects | cut -c1-4 "
+						"| sort | uniq -d | head -1");
 
 		assert_int_equal(strlen(twice), 4);
 		assert_unresolved(r, twice, "is ambiguous");
@@ -234,7 +111,8 @@ static void folders_worktrees_and_bare_repositories_open(void **state)
 	struct repo *r;
 
 	(void)state;
-	do_sh("git -C main worktree add -q -b other ../wt HEAD~2; git clone -q --bare main bare.git");
+	do_sh("git -C main worktree add -q -b other ../wt HEAD~2; git clone -q --bare main "
+	      "bare.git");
 	r = open_at("main/mm");
 	assert_string_equal(repo_common_dir(r), common);
 	main_head = resolve(r, "HEAD");
@@ -274,7 +152,8 @@ static void extensions_that_do_not_matter_for_reading_are_accepted(void **state)
 {
 	(void)state;
 	do_sh("git clone -q main ext; cd ext; git config core.repositoryFormatVersion 1; "
-	      "git config extensions.worktreeConfig true; git config extensions.preciousObjects true");
+	      "git config extensions.worktreeConfig true; git config extensions.preciousObjects "
+	      "true");
 	repo_close(open_at("ext"));
 	do_sh("git -C ext config extensions.unheardOf true");
 	assert_open_fails("ext", "extension");
@@ -305,8 +184,7 @@ static void assert_candidates(struct repo *r, const char *bad, const char *good,
 	_cleanup_strv_ struct strv pathv = STRV_INIT;
 	_cleanup_(dag_release) struct dag d = DAG_INIT;
 	_cleanup_str_ struct str found = STR_INIT;
-	const struct repo_range range = { .tip = &tip, .not_ = &not_, .n_not = 1,
-					  .paths = &pathv };
+	const struct repo_range range = { .tip = &tip, .not_ = &not_, .n_not = 1, .paths = &pathv };
 	struct err e = ERR_INIT;
 
 	for (; paths && *paths; paths++)
@@ -339,7 +217,8 @@ static void candidates_are_listed_oldest_first(void **state)
 	struct err e = ERR_INIT;
 
 	(void)state;
-	assert_candidates(r, "main", "v1", NULL, "mm: two | topic: a header | mm: three | "
+	assert_candidates(r, "main", "v1", NULL,
+			  "mm: two | topic: a header | mm: three | "
 			  "merge topic | link: a file now | odd names");
 	assert_candidates(r, "main~1", "topic", NULL, "mm: three | merge topic | link: a file now");
 	assert_candidates(r, "main", "v1", mm, "mm: two | mm: three | link: a file now");
@@ -364,7 +243,8 @@ static void a_range_that_a_shallow_clone_cuts_off_is_an_error_that_says_so(void 
 	struct err e = ERR_INIT;
 
 	(void)state;
-	do_sh("git clone -q --depth 3 -b main \"file://$PWD/main\" shallow; git -C shallow fetch -q "
+	do_sh("git clone -q --depth 3 -b main \"file://$PWD/main\" shallow; git -C shallow fetch "
+	      "-q "
 	      "--depth 1 origin side:refs/remotes/origin/side");
 	r = open_at("shallow");
 	assert_true(repo_is_shallow(r));
@@ -430,212 +310,6 @@ static void a_commit_is_read_as_it_was_written(void **state)
 	repo_close(r);
 }
 
-/* A source slot beside the main repository. */
-struct slot {
-	struct repo *user, *priv;
-	char *dir, *index;
-};
-
-static struct slot open_slot(const char *name)
-{
-	_cleanup_free_ char *git = xasprintf("%s/%s.git", top, name);
-	struct slot s = { .user = open_at("main") };
-	struct err e = ERR_INIT;
-
-	s.dir = fs_join(top, name);
-	s.index = xasprintf("%s.index", s.dir);
-	if (repo_open_private(git, s.user, &s.priv, &e))
-		fail_msg("%s", e.msg);
-	return s;
-}
-
-static void close_slot(struct slot *s)
-{
-	repo_close(s->priv);
-	repo_close(s->user);
-	free(s->dir);
-	free(s->index);
-}
-
-static size_t check_out(struct slot *s, const char *rev)
-{
-	struct commit_id id = resolve(s->user, rev);
-	struct err e = ERR_INIT;
-	size_t changed = 12345;
-
-	if (repo_checkout(s->priv, &id, s->dir, s->index, &changed, &e))
-		fail_msg("%s", e.msg);
-	return changed;
-}
-
-/* The slot holds what git archive gives for @rev, modes and links included. */
-static void assert_is_tree_of(const struct slot *s, const char *rev)
-{
-	_cleanup_free_ char *differ = sh(
-		"rm -rf want; mkdir want; git -C main ls-tree -r -z '%s' >/dev/null; "
-		"GIT_INDEX_FILE=$PWD/want.index git -C main -c core.autocrlf=false "
-		"-c core.attributesFile=/dev/null read-tree '%s'; "
-		"cp -r main/.git want.git; mkdir -p want.git/info; "
-		"echo '* -text -eol' >want.git/info/attributes; "
-		"GIT_INDEX_FILE=$PWD/want.index git -c core.symlinks=true --git-dir=want.git "
-		"--work-tree=want checkout-index -a; "
-		"rm -rf want.git; diff -r --no-dereference want '%s' || :; "
-		"for d in want '%s'; do (cd $d; find . -printf '%%p %%y %%m\\n' | sort) >$d.list; done; "
-		"diff want.list '%s.list' || :", rev, rev, s->dir, s->dir, s->dir);
-
-	assert_string_equal(differ, "");
-}
-
-static void a_checkout_is_the_tree_of_the_commit_byte_for_byte(void **state)
-{
-	struct slot s = open_slot("slot");
-
-	(void)state;
-	/* the user's own filters must not reach our kernels */
-	do_sh("git config --global core.autocrlf true; git config --global core.fileMode false; "
-	      "git config --global core.symlinks false");
-	assert_int_equal(check_out(&s, "v1"), 6);
-	assert_is_tree_of(&s, "v1");
-	check_out(&s, "main");
-	assert_is_tree_of(&s, "main");
-	check_out(&s, "topic");
-	assert_is_tree_of(&s, "topic");
-	do_sh("git config --global --unset core.autocrlf; git config --global --unset core.fileMode; "
-	      "git config --global --unset core.symlinks");
-	close_slot(&s);
-}
-
-static void files_that_do_not_differ_keep_their_times(void **state)
-{
-	struct slot s = open_slot("times");
-
-	(void)state;
-	check_out(&s, "v1");
-	do_sh("find times -type f -exec touch -d 2020-01-02 {} +");
-	/* only mm/a differs */
-	assert_int_equal(check_out(&s, "topic~1"), 1);
-	{
-		_cleanup_free_ char *fresh = sh("find times -type f -newermt 2021-01-01");
-
-		assert_string_equal(fresh, "times/mm/a");
-	}
-	/* the index is lost, or damaged: contents are compared */
-	do_sh("rm times.index; find times -type f -exec touch -d 2020-01-02 {} +");
-	assert_int_equal(check_out(&s, "topic~1"), 0);
-	do_sh("echo nonsense >times.index");
-	assert_int_equal(check_out(&s, "topic~1"), 0);
-	assert_int_equal(check_out(&s, "topic~1"), 0);
-	{
-		_cleanup_free_ char *fresh = sh("find times -type f -newermt 2021-01-01");
-
-		assert_string_equal(fresh, "");
-	}
-	close_slot(&s);
-}
-
-static void all_dirt_in_a_slot_is_cleaned(void **state)
-{
-	struct slot s = open_slot("dirt");
-
-	(void)state;
-	check_out(&s, "main~1");
-	do_sh("cd dirt; touch -r mm/a ../stamp; echo THREE >mm/a; sed -i s/THREE/thrEE/ mm/a; "
-	      "printf 'three' >mm/a; echo >>mm/a; echo x >mm/a.o; touch -r ../stamp mm/a; "
-	      "mkdir -p new/deep; echo x >new/deep/f; git init -q nested; echo x >nested/f; "
-	      "chmod -x mm/run; rm .gitignore; rm -r include; echo file >include; "
-	      "rm crlf.txt; mkdir crlf.txt; echo x >crlf.txt/y; mkdir .git; echo x >.git/config");
-	assert_true(check_out(&s, "main~1") >= 8);
-	assert_is_tree_of(&s, "main~1");
-	/* same size, same time: only the content tells */
-	do_sh("cd dirt; touch -r mm/a ../stamp; printf 'THREE\\n' >mm/a; touch -r ../stamp mm/a");
-	assert_int_equal(check_out(&s, "main~1"), 1);
-	assert_is_tree_of(&s, "main~1");
-	assert_int_equal(check_out(&s, "main~1"), 0);
-	close_slot(&s);
-}
-
-static void nothing_is_written_through_links_that_leave_the_slot(void **state)
-{
-	struct slot s = open_slot("links");
-
-	(void)state;
-	check_out(&s, "main~1");
-	do_sh("mkdir outside; echo mine >outside/a; cd links; rm -r mm; ln -s ../outside mm; "
-	      "rm crlf.txt; ln -s ../outside/a crlf.txt");
-	check_out(&s, "v1");
-	assert_is_tree_of(&s, "v1");
-	{
-		_cleanup_free_ char *mine = sh("cat outside/*; ls outside");
-
-		assert_string_equal(mine, "mine\na");
-	}
-	close_slot(&s);
-}
-
-static void nothing_is_ever_written_to_the_users_repository(void **state)
-{
-	static const char sum[] = "find main -printf '%p %y %m %s %T@ %i\\n' | sort; "
-				  "find main -type f -exec sha256sum {} + | sort";
-	struct slot s;
-	char *before, *after;
-
-	(void)state;
-	/* a dirty checkout too stays as it is */
-	do_sh("echo dirty >>main/crlf.txt; echo new >main/untracked; chmod -R a-w main/.git");
-	before = sh("%s", sum);
-	s = open_slot("mine");
-	assert_candidates(s.user, "main", "v1", NULL, "mm: two | topic: a header | mm: three | "
-			  "merge topic | link: a file now | odd names");
-	check_out(&s, "v1");
-	check_out(&s, "main");
-	close_slot(&s);
-	after = sh("%s", sum);
-	assert_string_equal(after, before);
-	do_sh("chmod -R u+w main/.git; git -C main checkout -q crlf.txt; rm main/untracked");
-	free(before);
-	free(after);
-}
-
-static void the_private_repository_borrows_and_opens_again(void **state)
-{
-	struct slot s = open_slot("again");
-	struct commit_id id = resolve(s.user, "main~2");
-	struct repo_commit c = { 0 };
-	struct err e = ERR_INIT;
-
-	(void)state;
-	close_slot(&s);
-	/* the user's repository moved: the same private one follows */
-	do_sh("mv main moved; ln -s moved main");
-	s = open_slot("again");
-	assert_int_equal(repo_commit_read(s.priv, &id, &c, &e), 0);
-	assert_string_equal(c.subject, "merge topic");
-	assert_int_equal(c.parents, 2);
-	repo_commit_release(&c);
-	close_slot(&s);
-	do_sh("rm main; mv moved main");
-	{
-		_cleanup_free_ char *objects = sh("find again.git/objects -type f");
-
-		assert_string_equal(objects, "again.git/objects/info/alternates");
-	}
-}
-
-/* Last: the signal stays pending for good. */
-static void a_signal_stops_a_checkout(void **state)
-{
-	struct slot s = open_slot("signal");
-	struct commit_id id = resolve(s.user, "main");
-	struct err e = ERR_INIT;
-
-	(void)state;
-	sig_install();
-	raise(SIGTERM);
-	assert_int_equal(repo_checkout(s.priv, &id, s.dir, s.index, NULL, &e), -1);
-	assert_int_equal(e.code, ERR_INTERRUPTED);
-	close_slot(&s);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -649,14 +323,7 @@ int main(void)
 		cmocka_unit_test(a_range_that_a_shallow_clone_cuts_off_is_an_error_that_says_so),
 		cmocka_unit_test(ancestors_and_merge_bases_are_found),
 		cmocka_unit_test(a_commit_is_read_as_it_was_written),
-		cmocka_unit_test(a_checkout_is_the_tree_of_the_commit_byte_for_byte),
-		cmocka_unit_test(files_that_do_not_differ_keep_their_times),
-		cmocka_unit_test(all_dirt_in_a_slot_is_cleaned),
-		cmocka_unit_test(nothing_is_written_through_links_that_leave_the_slot),
-		cmocka_unit_test(nothing_is_ever_written_to_the_users_repository),
-		cmocka_unit_test(the_private_repository_borrows_and_opens_again),
 		cmocka_unit_test(a_repository_of_another_user_is_refused_with_the_line_that_helps),
-		cmocka_unit_test(a_signal_stops_a_checkout),
 	};
 
 	return cmocka_run_group_tests_name("repo", tests, set_up, tear_down);

@@ -86,6 +86,7 @@ static struct report campaign(enum engine_status status)
 			    .samples = 45,
 			    .seconds_total = 200,
 			    .seconds_build = 100,
+			    .seconds_make = 100,
 			    .seconds_boot = 50,
 			    .seconds_workload = 40,
 			    .session_total = 200,
@@ -132,15 +133,15 @@ static void expect(printer p, struct report *r, const char *want)
 #define C40 "cccccccccccccccccccccccccccccccccccccccc"
 #define D40 "dddddddddddddddddddddddddddddddddddddddd"
 
-#define ENDS_TABLE                                                                                 \
-	"\nexit_ms: lower is better, threshold 10 ms\n"                                            \
-	"  good end  aaaaaaaaaaaa  2 ms [1.5, 2.5]  3 boots, 3 values\n"                           \
-	"  bad end   bbbbbbbbbbbb  18 ms [17, 19]   3 boots, 3 values\n"                           \
+#define ENDS_TABLE                                                       \
+	"\nexit_ms: lower is better, threshold 10 ms\n"                  \
+	"  good end  aaaaaaaaaaaa  2 ms [1.5, 2.5]  3 boots, 3 values\n" \
+	"  bad end   bbbbbbbbbbbb  18 ms [17, 19]   3 boots, 3 values\n" \
 	"  bad end against good end: +800%, +16 ms [15, 17]\n"
 
-#define COST                                                                                       \
-	"\nWork      26 commits in the range, %d tested, 5 builds, 9 boots, 45 values\n"           \
-	"Time      3m 20s: make 50.0%%, boot 25.0%%, workload 20.0%%, other 5.0%%\n"               \
+#define COST                                                                             \
+	"\nWork      26 commits in the range, %d tested, 5 builds, 9 boots, 45 values\n" \
+	"Time      3m 20s: make 50.0%%, boot 25.0%%, workload 20.0%%, other 5.0%%\n"     \
 	"Logs      /state/demo\n"
 
 static char *with_cost(const char *text, int tested)
@@ -278,28 +279,27 @@ static void ends_that_do_not_differ_are_refused_with_the_numbers(void **state)
 	r.ends.equivalent = true;
 	r.ends.threshold = 2.4;
 	r.single_boots = true;
-	expect_text(&r,
-		    "no difference: the two ends cannot be told apart, so there is nothing to "
-		    "search\n"
-		    "\n"
-		    "exit_ms: lower is better, threshold 2.4 ms\n"
-		    "  good end  aaaaaaaaaaaa  2 ms [1.5, 2.5]       3 boots, 3 values\n"
-		    "  bad end   bbbbbbbbbbbb  2.01 ms [1.51, 2.51]  3 boots, 3 values\n"
-		    "  bad end against good end: +0.50%, +0.01 ms [-0.02, 0.04]\n"
-		    "\n"
-		    "They are shown to be nearer than the smallest effect that matters, 2% "
-		    "(0.04 ms).\n"
-		    "\n"
-		    "Try a longer workload or one that shows the difference more clearly; more "
-		    "runs and boots\n"
-		    "(runs_per_boot, end_boots and max_boots in [measure]); ends that lie "
-		    "further apart;\n"
-		    "or, where a smaller difference matters, a nearer threshold and effect in "
-		    "[verdict].\n"
-		    "\n"
-		    "Note: one boot of each commit, so how much boots differ is not known, and "
-		    "every value was\n"
-		    "taken as exact. With end_boots = 3 in [measure] it would be known.\n");
+	expect_text(&r, "no difference: the two ends cannot be told apart, so there is nothing to "
+			"search\n"
+			"\n"
+			"exit_ms: lower is better, threshold 2.4 ms\n"
+			"  good end  aaaaaaaaaaaa  2 ms [1.5, 2.5]       3 boots, 3 values\n"
+			"  bad end   bbbbbbbbbbbb  2.01 ms [1.51, 2.51]  3 boots, 3 values\n"
+			"  bad end against good end: +0.50%, +0.01 ms [-0.02, 0.04]\n"
+			"\n"
+			"They are shown to be nearer than the smallest effect that matters, 2% "
+			"(0.04 ms).\n"
+			"\n"
+			"Try a longer workload or one that shows the difference more clearly; more "
+			"runs and boots\n"
+			"(runs_per_boot, end_boots and max_boots in [measure]); ends that lie "
+			"further apart;\n"
+			"or, where a smaller difference matters, a nearer threshold and effect in "
+			"[verdict].\n"
+			"\n"
+			"Note: one boot of each commit, so how much boots differ is not known, and "
+			"every value was\n"
+			"taken as exact. With end_boots = 3 in [measure] it would be known.\n");
 }
 
 static void swapped_ends_are_said_with_the_change_to_make(void **state)
@@ -329,17 +329,16 @@ static void ends_on_one_side_of_the_threshold_are_said(void **state)
 
 	(void)state;
 	r.ends.threshold = 1;
-	expect_text(&r,
-		    "the ends differ, but the threshold is not between them\n"
-		    "\n"
-		    "exit_ms: lower is better, threshold 1 ms\n"
-		    "  good end  aaaaaaaaaaaa  2 ms [1.5, 2.5]  3 boots, 3 values\n"
-		    "  bad end   bbbbbbbbbbbb  18 ms [17, 19]   3 boots, 3 values\n"
-		    "  bad end against good end: +800%, +16 ms [15, 17]\n"
-		    "\n"
-		    "Both ends are on the bad side. Set threshold in [verdict] to a value "
-		    "between the two\n"
-		    "estimates, or to auto (half-way).\n");
+	expect_text(&r, "the ends differ, but the threshold is not between them\n"
+			"\n"
+			"exit_ms: lower is better, threshold 1 ms\n"
+			"  good end  aaaaaaaaaaaa  2 ms [1.5, 2.5]  3 boots, 3 values\n"
+			"  bad end   bbbbbbbbbbbb  18 ms [17, 19]   3 boots, 3 values\n"
+			"  bad end against good end: +800%, +16 ms [15, 17]\n"
+			"\n"
+			"Both ends are on the bad side. Set threshold in [verdict] to a value "
+			"between the two\n"
+			"estimates, or to auto (half-way).\n");
 }
 
 static void an_end_that_cannot_be_measured_is_said_with_its_log(void **state)
@@ -351,21 +350,20 @@ static void an_end_that_cannot_be_measured_is_said_with_its_log(void **state)
 	r.tested[0] = failed('a', "old end", VERDICT_SKIP, TRIAL_CRASHED, "Oops: 0002",
 			     "/state/demo/trials/000001");
 	r.subject_of_status = id_of('a');
-	expect_text(&r,
-		    "the good end " A40 " could not be measured: crashed\n"
-		    "\n"
-		    "  Oops: 0002\n"
-		    "  log: /state/demo/trials/000001\n"
-		    "\n"
-		    "Without its value there is nothing to compare with. Mend what failed (the "
-		    "log says what),\n"
-		    "or name a commit nearby as this end.\n"
-		    "\n"
-		    "Skipped (1)\n"
-		    "  crashed (1)\n"
-		    "    aaaaaaaaaaaa old end\n"
-		    "      Oops: 0002\n"
-		    "      log: /state/demo/trials/000001\n");
+	expect_text(&r, "the good end " A40 " could not be measured: crashed\n"
+			"\n"
+			"  Oops: 0002\n"
+			"  log: /state/demo/trials/000001\n"
+			"\n"
+			"Without its value there is nothing to compare with. Mend what failed (the "
+			"log says what),\n"
+			"or name a commit nearby as this end.\n"
+			"\n"
+			"Skipped (1)\n"
+			"  crashed (1)\n"
+			"    aaaaaaaaaaaa old end\n"
+			"      Oops: 0002\n"
+			"      log: /state/demo/trials/000001\n");
 }
 
 static void a_bad_merge_base_is_explained_and_the_next_hunt_named(void **state)
@@ -405,7 +403,7 @@ static void failures_that_count_as_bad_and_identical_kernels_are_listed(void **s
 	r.culprit = failed('b', "new end", VERDICT_BAD, TRIAL_UNSET, NULL, NULL);
 	r.culprit_parent = id_of('d');
 	r.seconds_total = 400;
-	r.seconds_build = 300;
+	r.seconds_build = r.seconds_make = 300;
 	expect(report_text, &r,
 	       B40 " is the first bad commit\n"
 		   "\n"
@@ -450,16 +448,16 @@ static struct report confirmed(enum engine_status status, enum report_confirm_st
 	return r;
 }
 
-#define COMMIT_C                                                                                   \
-	"\n  commit " C40 "\n"                                                                     \
-	"  Author: Ada L. <ada@example.org>\n"                                                     \
-	"  Date:   2024-05-01 10:00:00 +0000\n"                                                    \
+#define COMMIT_C                                \
+	"\n  commit " C40 "\n"                  \
+	"  Author: Ada L. <ada@example.org>\n"  \
+	"  Date:   2024-05-01 10:00:00 +0000\n" \
 	"\n      mm: wait\n"
 
-#define FRESH                                                                                      \
-	" by 3 fresh boots of each, interleaved:\n"                                                \
-	"  parent            2 ms [1.5, 2.5]\n"                                                    \
-	"  culprit           17.5 ms [16, 19]\n"                                                   \
+#define FRESH                                       \
+	" by 3 fresh boots of each, interleaved:\n" \
+	"  parent            2 ms [1.5, 2.5]\n"     \
+	"  culprit           17.5 ms [16, 19]\n"    \
 	"  difference        +775%, +15.5 ms [14, 17], p = 0.00012\n"
 
 static void a_confirmed_culprit_shows_the_fresh_boots_and_the_revert(void **state)
@@ -604,9 +602,14 @@ static void json_has_the_fixed_keys_in_order(void **state)
 
 static void json_before_the_first_value_has_nulls_and_all_candidates(void **state)
 {
-	struct report r = { .status = ENGINE_RUNNING, .metric = xstrdup("ms"), .unit = NULL,
-			    .good_id = id_of('a'), .bad_id = id_of('b'), .good = SIZE_MAX,
-			    .bad = SIZE_MAX, .n_left = 2 };
+	struct report r = { .status = ENGINE_RUNNING,
+			    .metric = xstrdup("ms"),
+			    .unit = NULL,
+			    .good_id = id_of('a'),
+			    .bad_id = id_of('b'),
+			    .good = SIZE_MAX,
+			    .bad = SIZE_MAX,
+			    .n_left = 2 };
 
 	(void)state;
 	r.left = xcalloc(2, sizeof(*r.left));
@@ -665,13 +668,26 @@ static void numbers_keep_four_digits_and_whole_numbers_whole(void **state)
 		double v;
 		const char *text;
 	} want[] = {
-		{ 12.482, "12.48" },   { 0.00123, "0.00123" }, { 7692177, "7692177" },
-		{ 0, "0" },	       { -0.0, "0" },	       { 1.0004, "1" },
-		{ 1.001, "1.001" },    { 18.1, "18.1" },       { 999.96, "1000" },
-		{ 1234.5678, "1235" }, { -2.5, "-2.5" },       { 0.1, "0.1" },
-		{ 100, "100" },	       { 1e15, "1.000e+15" },  { 1.2346e-7, "1.235e-07" },
-		{ NAN, "unknown" },    { INFINITY, "inf" },    { -INFINITY, "-inf" },
-		{ 99.995, "100" },     { 0.00009876, "0.00009876" },
+		{ 12.482, "12.48" },
+		{ 0.00123, "0.00123" },
+		{ 7692177, "7692177" },
+		{ 0, "0" },
+		{ -0.0, "0" },
+		{ 1.0004, "1" },
+		{ 1.001, "1.001" },
+		{ 18.1, "18.1" },
+		{ 999.96, "1000" },
+		{ 1234.5678, "1235" },
+		{ -2.5, "-2.5" },
+		{ 0.1, "0.1" },
+		{ 100, "100" },
+		{ 1e15, "1.000e+15" },
+		{ 1.2346e-7, "1.235e-07" },
+		{ NAN, "unknown" },
+		{ INFINITY, "inf" },
+		{ -INFINITY, "-inf" },
+		{ 99.995, "100" },
+		{ 0.00009876, "0.00009876" },
 	};
 	char buf[32];
 

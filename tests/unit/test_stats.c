@@ -81,7 +81,9 @@ static void the_pooled_deviation_weighs_groups_by_their_degrees_of_freedom(void 
 static void t_quantiles_are_those_of_the_published_table(void **state)
 {
 	/* Fisher & Yates, Statistical Tables, table III */
-	static const struct { double p, df, t; } table[] = {
+	static const struct {
+		double p, df, t;
+	} table[] = {
 		{ 0.975, 1, 12.706 }, { 0.975, 2, 4.303 },  { 0.975, 4, 2.776 },
 		{ 0.95, 10, 1.812 },  { 0.995, 5, 4.032 },  { 0.9995, 20, 3.850 },
 		{ 0.975, 30, 2.042 }, { 0.95, 120, 1.658 }, { 0.75, 3, 0.765 },

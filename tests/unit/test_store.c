@@ -141,13 +141,20 @@ static char ms[] = "ms", exit_ms[] = "exit_ms", search[] = "search", setup[] = "
 static int64_t add_trial(struct store *s, uint8_t byte, size_t n, struct err *e)
 {
 	_cleanup_free_ struct store_sample *samples = xcalloc(n + 1, sizeof(*samples));
-	struct store_trial t = { .commit = commit_of(byte), .outcome = TRIAL_OK, .setup = setup,
-				 .purpose = search, .time = 1000 + byte, .samples = samples,
+	struct store_trial t = { .commit = commit_of(byte),
+				 .outcome = TRIAL_OK,
+				 .setup = setup,
+				 .purpose = search,
+				 .time = 1000 + byte,
+				 .samples = samples,
 				 .n_samples = n };
 
 	for (size_t i = 0; i < n; i++)
-		samples[i] = (struct store_sample){ .metric = exit_ms, .unit = ms, .run = (int)i,
-						    .warmup = !i, .value = 1.5 + (double)i };
+		samples[i] = (struct store_sample){ .metric = exit_ms,
+						    .unit = ms,
+						    .run = (int)i,
+						    .warmup = !i,
+						    .value = 1.5 + (double)i };
 	if (store_trial_begin(s, &t.commit, &t.id, e) < 0)
 		return -1;
 	return store_trial_add(s, &t, e) < 0 ? -1 : t.id;
@@ -241,7 +248,8 @@ static void a_trial_is_read_by_a_second_reader_as_it_was_given(void **state)
 	(void)state;
 	assert_int_equal(add_trial(s, 0xab, 3, &e), 1);
 	assert_sql(path, "SELECT commit_id FROM trial", "abababababababababababababababababababab");
-	assert_sql(path, "SELECT outcome || purpose || setup || time FROM trial", "oksearcha1b21171");
+	assert_sql(path, "SELECT outcome || purpose || setup || time FROM trial",
+		   "oksearcha1b21171");
 	assert_sql(path, "SELECT typeof(build_row) || typeof(twin) || typeof(detail) FROM trial",
 		   "nullnullnull");
 	assert_sql(path,
@@ -280,21 +288,32 @@ static void every_field_comes_back_bit_for_bit(void **state)
 	char detail[] = "bytes \x01\x1b[31m\xff\xfe' \"; DROP TABLE trial; --", dir[] = "trials/1";
 	char facts[] = "mem=1\ncpu=2\n", boot[] = "boot", none[] = "";
 	struct store_sample samples[] = {
-		{ exit_ms, ms, 0, false, 0.1 + 0.2 }, { exit_ms, ms, 1, false, -5e-324 },
-		{ exit_ms, none, 2, false, 1.7976931348623157e308 }, { exit_ms, NULL, 7, true, 3 },
+		{ exit_ms, ms, 0, false, 0.1 + 0.2 },
+		{ exit_ms, ms, 1, false, -5e-324 },
+		{ exit_ms, none, 2, false, 1.7976931348623157e308 },
+		{ exit_ms, NULL, 7, true, 3 },
 	};
-	struct store_trial t = { .commit = commit_of(1), .outcome = TRIAL_CRASHED, .detail = detail,
-				 .dir = dir, .facts = facts, .boot_id = boot, .boot_seconds = 0.25,
-				 .run_seconds = 1e-9, .total_seconds = 1e9, .time = INT64_MAX,
-				 .samples = samples, .n_samples = 4 };
+	struct store_trial t = { .commit = commit_of(1),
+				 .outcome = TRIAL_CRASHED,
+				 .detail = detail,
+				 .dir = dir,
+				 .facts = facts,
+				 .boot_id = boot,
+				 .boot_seconds = 0.25,
+				 .run_seconds = 1e-9,
+				 .total_seconds = 1e9,
+				 .time = INT64_MAX,
+				 .samples = samples,
+				 .n_samples = 4 };
 	_cleanup_(store_trial_release) struct store_trial got = { .id = 0 };
 	struct err e = ERR_INIT;
 
 	(void)state;
 	assert_int_equal(store_trial_begin(s, &t.commit, &t.id, &e), 0);
 	assert_int_equal(store_trial_add(s, &t, &e), 0);
-	assert_int_equal(store_visit(s, &(struct store_visitor){ .trial = keep_trial, .cookie = &got },
-				     &e), 0);
+	assert_int_equal(
+		store_visit(s, &(struct store_visitor){ .trial = keep_trial, .cookie = &got }, &e),
+		0);
 	assert_true(commit_eq(&got.commit, &t.commit));
 	assert_int_equal(got.outcome, TRIAL_CRASHED);
 	assert_string_equal(got.detail, detail);
@@ -322,9 +341,16 @@ static void builds_get_their_numbers_and_trials_point_to_them(void **state)
 	_cleanup_free_ char *path = fresh_path();
 	_cleanup_store_ struct store *s = open_store(path, false);
 	char key[] = "k", release[] = "6.12.0-kregress", none[] = "";
-	struct store_build b = { .id = 99, .commit = commit_of(2), .outcome = TRIAL_BUILD_FAILED,
-				 .key = key, .release = release, .detail = none, .cached = true,
-				 .seconds = 12.5, .seconds_make = 11.25, .time = 77 };
+	struct store_build b = { .id = 99,
+				 .commit = commit_of(2),
+				 .outcome = TRIAL_BUILD_FAILED,
+				 .key = key,
+				 .release = release,
+				 .detail = none,
+				 .cached = true,
+				 .seconds = 12.5,
+				 .seconds_make = 11.25,
+				 .time = 77 };
 	struct store_trial t = { .commit = commit_of(2), .outcome = TRIAL_BUILD_FAILED };
 	struct err e = ERR_INIT;
 	int builds = 0;
@@ -332,14 +358,18 @@ static void builds_get_their_numbers_and_trials_point_to_them(void **state)
 	(void)state;
 	assert_int_equal(store_build_add(s, &b, &e), 0);
 	assert_int_equal(b.id, 1);
-	assert_int_equal(store_visit(s, &(struct store_visitor){ .build = check_build, .cookie = &builds },
-				     &e), 0);
+	assert_int_equal(
+		store_visit(s, &(struct store_visitor){ .build = check_build, .cookie = &builds },
+			    &e),
+		0);
 	assert_int_equal(builds, 1);
 	t.build_id = 1;
 	store_trial_begin(s, &t.commit, &t.id, &e);
 	assert_int_equal(store_trial_add(s, &t, &e), 0);
-	assert_sql(path, "SELECT outcome FROM build JOIN trial USING(outcome)"
-			 " WHERE trial.build_row = build.id", "build_failed");
+	assert_sql(path,
+		   "SELECT outcome FROM build JOIN trial USING(outcome)"
+		   " WHERE trial.build_row = build.id",
+		   "build_failed");
 	store_trial_begin(s, &t.commit, &t.id, &e);
 	t.build_id = 5;
 	assert_int_equal(store_trial_add(s, &t, &e), -1);
@@ -365,8 +395,7 @@ static void a_visit_follows_the_log_and_stops_when_told(void **state)
 	add_trial(s, 2, 0, &e);
 	store_build_add(s, &b, &e);
 	store_note_add(s, "stop", "done", 12.5, &e);
-	assert_visit(s, 0, 0,
-		     "note start;trial 1:2;build 1;note lab;trial 2:0;build 2;note stop;");
+	assert_visit(s, 0, 0, "note start;trial 1:2;build 1;note lab;trial 2:0;build 2;note stop;");
 	assert_visit(s, 3, 42, "note start;trial 1:2;build 1;");
 	assert_int_equal(store_visit(s, &(struct store_visitor){ .cookie = NULL }, &e), 0);
 	assert_sql(path, "SELECT text || seconds FROM note WHERE kind = 'stop'", "done12.5");
@@ -437,8 +466,9 @@ static void a_value_that_is_not_finite_stores_nothing(void **state)
 	_cleanup_free_ char *path = fresh_path();
 	_cleanup_store_ struct store *s = open_store(path, false);
 	struct store_sample sample = { exit_ms, ms, 0, false, NAN };
-	struct store_trial t = { .commit = commit_of(1), .outcome = TRIAL_OK, .samples = &sample,
-				 .n_samples = 1 };
+	struct store_trial t = {
+		.commit = commit_of(1), .outcome = TRIAL_OK, .samples = &sample, .n_samples = 1
+	};
 	struct err e = ERR_INIT;
 
 	(void)state;
@@ -452,11 +482,20 @@ static void a_value_that_is_not_finite_stores_nothing(void **state)
 static void rows_cannot_be_changed_or_deleted(void **state)
 {
 	static const char *const tries[] = {
-		"UPDATE trial SET outcome = 'crashed'", "DELETE FROM trial", "DELETE FROM sample",
-		"UPDATE sample SET value = 0", "UPDATE note SET text = ''", "DELETE FROM note",
-		"DELETE FROM log", "UPDATE log SET kind = 'x'", "DELETE FROM trial_begin",
-		"UPDATE trial_begin SET time = 0", "DELETE FROM build", "UPDATE build SET key = ''",
-		"DELETE FROM campaign", "UPDATE campaign SET text = ''",
+		"UPDATE trial SET outcome = 'crashed'",
+		"DELETE FROM trial",
+		"DELETE FROM sample",
+		"UPDATE sample SET value = 0",
+		"UPDATE note SET text = ''",
+		"DELETE FROM note",
+		"DELETE FROM log",
+		"UPDATE log SET kind = 'x'",
+		"DELETE FROM trial_begin",
+		"UPDATE trial_begin SET time = 0",
+		"DELETE FROM build",
+		"UPDATE build SET key = ''",
+		"DELETE FROM campaign",
+		"UPDATE campaign SET text = ''",
 		"INSERT INTO campaign VALUES(1, 'n', 'other', 't', 0)",
 	};
 	_cleanup_free_ char *path = fresh_path();
@@ -473,8 +512,9 @@ static void rows_cannot_be_changed_or_deleted(void **state)
 	store_note_add(s, "k", "t", 0, &e);
 	for (size_t i = 0; i < ARRAY_SIZE(tries); i++)
 		assert_int_equal(sql_exec(path, tries[i]) & 0xff, SQLITE_CONSTRAINT);
-	assert_sql(path, "SELECT sum(n) FROM (SELECT count(*) AS n FROM log UNION ALL"
-			 " SELECT count(*) FROM sample UNION ALL SELECT count(*) FROM trial_begin)",
+	assert_sql(path,
+		   "SELECT sum(n) FROM (SELECT count(*) AS n FROM log UNION ALL"
+		   " SELECT count(*) FROM sample UNION ALL SELECT count(*) FROM trial_begin)",
 		   "6");
 }
 
@@ -622,10 +662,11 @@ static void a_damaged_store_is_noticed_not_believed(void **state)
 	assert_open_fails(pages, false, ERR_STORE, "damaged");
 
 	store_close(open_store(row, false));
-	assert_int_equal(sql_exec(row, "INSERT INTO log VALUES(1, 'trial');"
-				       "INSERT INTO trial_begin VALUES(1, hex(zeroblob(20)), 0);"
-				       "INSERT INTO trial VALUES(1, 1, hex(zeroblob(20)), NULL, NULL,"
-				       " NULL, 'splendid', '', '', '', '', NULL, 0, 0, 0, 0)"),
+	assert_int_equal(sql_exec(row,
+				  "INSERT INTO log VALUES(1, 'trial');"
+				  "INSERT INTO trial_begin VALUES(1, hex(zeroblob(20)), 0);"
+				  "INSERT INTO trial VALUES(1, 1, hex(zeroblob(20)), NULL, NULL,"
+				  " NULL, 'splendid', '', '', '', '', NULL, 0, 0, 0, 0)"),
 			 SQLITE_OK);
 	_cleanup_store_ struct store *s = open_store(row, true);
 
@@ -722,8 +763,7 @@ static int full_file_system(const char *dir)
 	_cleanup_free_ char *bytes = xcalloc(1, 1 << 20);
 	struct err e = ERR_INIT;
 
-	if (unshare(CLONE_NEWNS) < 0 ||
-	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
 	    mount("none", dir, "tmpfs", 0, "size=2m") < 0)
 		return 77;
 	if (fs_write(ballast, bytes, 1 << 20, &e) < 0)
@@ -829,10 +869,14 @@ static void assert_whole(const char *path, const char *acknowledged, int n)
 	_cleanup_free_ char *want = xasprintf("%d", n);
 
 	assert_sql(path, sql, want);
-	assert_sql(path, "SELECT count(*) FROM trial WHERE"
-			 " (SELECT count(*) FROM sample WHERE trial = id) <> 20", "0");
-	assert_sql(path, "SELECT count(*) FROM log LEFT JOIN trial USING(seq)"
-			 " WHERE trial.id IS NULL", "0");
+	assert_sql(path,
+		   "SELECT count(*) FROM trial WHERE"
+		   " (SELECT count(*) FROM sample WHERE trial = id) <> 20",
+		   "0");
+	assert_sql(path,
+		   "SELECT count(*) FROM log LEFT JOIN trial USING(seq)"
+		   " WHERE trial.id IS NULL",
+		   "0");
 	assert_sql(path, "PRAGMA integrity_check", "ok");
 }
 

@@ -15,8 +15,14 @@
 #define _cleanup_data_ _cleanup_(verdict_data_release)
 
 static const struct verdict_opts plain = {
-	.kind = THRESHOLD_ABSOLUTE, .threshold = 15, .better = METRIC_LOWER, .effect = 0.02,
-	.confidence = 0.95, .min_boots = 1, .max_boots = 8, .end_boots = 3,
+	.kind = THRESHOLD_ABSOLUTE,
+	.threshold = 15,
+	.better = METRIC_LOWER,
+	.effect = 0.02,
+	.confidence = 0.95,
+	.min_boots = 1,
+	.max_boots = 8,
+	.end_boots = 3,
 };
 
 static void assert_near(double got, double want, double tolerance)
@@ -34,7 +40,7 @@ static void boots(struct verdict_data *d, size_t n, ...)
 	for (size_t i = 0; i < n; i++) {
 		double value = va_arg(ap, double);
 
-		verdict_data_add(d, &(struct trial){ TRIAL_OK, &value, 1 });
+		verdict_data_add(d, &(struct trial){ TRIAL_OK, &value, 1, false });
 	}
 	va_end(ap);
 }
@@ -70,7 +76,7 @@ static void a_boot_counts_by_the_median_of_its_runs(void **state)
 	const double runs[] = { 3, 100, 1, 2, 4 };
 
 	(void)state;
-	verdict_data_add(&d, &(struct trial){ TRIAL_OK, runs, 5 });
+	verdict_data_add(&d, &(struct trial){ TRIAL_OK, runs, 5, false });
 	assert_int_equal(d.n, 1);
 	assert_near(d.boot[0], 3, 0);
 	assert_int_equal(d.failed, TRIAL_UNSET);
@@ -95,7 +101,7 @@ static void ok_without_finite_values_is_garbled_not_a_zero(void **state)
 
 	(void)state;
 	fails(&none, TRIAL_OK);
-	verdict_data_add(&nan, &(struct trial){ TRIAL_OK, runs, 2 });
+	verdict_data_add(&nan, &(struct trial){ TRIAL_OK, runs, 2, false });
 	assert_int_equal(none.failed, TRIAL_GARBLED);
 	assert_int_equal(nan.failed, TRIAL_GARBLED);
 	assert_int_equal(none.n + nan.n, 0);
@@ -333,7 +339,8 @@ static void a_relative_threshold_keeps_its_direction_below_zero(void **state)
 
 static void swapped_ends_are_told_from_ends_on_one_side(void **state)
 {
-	_cleanup_data_ struct verdict_data ten = { .n = 0 }, eleven = { .n = 0 }, twenty = { .n = 0 };
+	_cleanup_data_ struct verdict_data ten = { .n = 0 }, eleven = { .n = 0 },
+					   twenty = { .n = 0 };
 	struct verdict_opts o = plain;
 
 	(void)state;
@@ -523,8 +530,8 @@ static void huge_values_overflow_to_unsure_not_to_a_verdict(void **state)
 
 static void names_of_outcomes_and_verdicts_round_trip(void **state)
 {
-	static const char *const names[] = { "ok", "build_failed", "boot_failed", "crashed",
-					     "timed_out", "garbled", "untestable" };
+	static const char *const names[] = { "ok",        "build_failed", "boot_failed", "crashed",
+					     "timed_out", "garbled",      "untestable" };
 
 	(void)state;
 	for (int i = 0; i < 7; i++) {
