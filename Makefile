@@ -14,9 +14,15 @@ DESTDIR ?=
 # Compiler of the static programs that run in a guest
 GUEST_CC ?= $(CC)
 
+JOBS    ?= $(shell nproc)
+
 VERSION := $(shell cat VERSION)
 PKGS    := libgit2 inih sqlite3 libarchive jansson gsl nettle
 MISSING := $(shell pkg-config --exists $(PKGS) 2>/dev/null || echo yes)
+
+# One short line a command; V=1 shows the command itself
+Q := $(if $(V),,@)
+say = $(if $(V),,@printf '  %-8s%s\n' $(1) $@)
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wformat=2 -Wvla -Wwrite-strings -Wundef -Wcast-qual
@@ -47,15 +53,18 @@ kregress: $(O)/kregress
 	@cp -f $< $@
 
 $(O)/kregress: $(O)/main.o $(LIB)
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(LIB): $(OBJ)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(call say,AR)
+	$(Q)$(AR) rcs $@ $^
 
 $(O)/%.o: src/%.c | deps-present
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
+	$(call say,CC)
+	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
 
 .PHONY: deps-present
 deps-present:
@@ -67,13 +76,15 @@ workloads: $(GUEST)
 
 $(O)/qemu/agent: qemu/agent.c
 	@mkdir -p $(@D)
-	$(GUEST_CC) -D_GNU_SOURCE -std=c17 $(WARN) -MMD -MP -O2 -static -o $@ $<
+	$(call say,GUESTCC)
+	$(Q)$(GUEST_CC) -D_GNU_SOURCE -std=c17 $(WARN) -MMD -MP -O2 -static -o $@ $<
 	@strip $@
 
 define workload_rule
 $(O)/workloads/$(1): $$(wildcard workloads/$(1)/*.c)
 	@mkdir -p $$(@D)
-	$$(GUEST_CC) -D_GNU_SOURCE -std=c17 $$(WARN) -MMD -MP -Iworkloads -O2 -static -pthread -o $$@ $$^ -lm
+	$$(call say,GUESTCC)
+	$$(Q)$$(GUEST_CC) -D_GNU_SOURCE -std=c17 $$(WARN) -MMD -MP -Iworkloads -O2 -static -pthread -o $$@ $$^ -lm
 	@strip $$@
 endef
 $(foreach w,$(WORKLOADS),$(eval $(call workload_rule,$(w))))
@@ -82,7 +93,8 @@ $(foreach w,$(WORKLOADS),$(eval $(call workload_rule,$(w))))
 # there: no -Wwrite-strings.
 $(O)/tests/%: tests/%.c $(LIB)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) -Itests $(ALL_CFLAGS) -Wno-write-strings $(LDFLAGS) -o $@ $< $(LIB) \
+	$(call say,TESTCC)
+	$(Q)$(CC) $(ALL_CPPFLAGS) -Itests $(ALL_CFLAGS) -Wno-write-strings $(LDFLAGS) -o $@ $< $(LIB) \
 		$(LIBS) -lcmocka
 
 tests: $(UNIT) $(FUZZ)
@@ -100,7 +112,7 @@ E2E_TESTS := $(sort $(wildcard tests/e2e/[0-9]*.sh))
 # Everything that CI runs; installs what is missing; ends with "N passed, N failed, N skipped".
 check:
 	contrib/install-deps build check demo
-	$(MAKE) check-built
+	$(MAKE) -j$(JOBS) check-built
 
 .PHONY: check-built
 check-built: all tests sanitized demo-kernel
@@ -138,7 +150,7 @@ demo-kernel: all
 
 demo:
 	contrib/install-deps build demo
-	$(MAKE) all
+	$(MAKE) -j$(JOBS) all
 	tests/e2e/demo run
 
 bench: all $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/bench/*.c))
@@ -183,4 +195,4 @@ help:
 	@echo "make lint        clang-tidy and cppcheck        make check-format"
 	@echo "make deps        install Debian packages (root or sudo)"
 	@echo "make install     DESTDIR, prefix, bindir, datadir, mandir    make uninstall"
-	@echo "Knobs: O=$(O) CC=$(CC) CFLAGS='$(CFLAGS)' GUEST_CC=$(GUEST_CC)"
+	@echo "Knobs: O=$(O) CC=$(CC) CFLAGS='$(CFLAGS)' GUEST_CC=$(GUEST_CC) V=1"

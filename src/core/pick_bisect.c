@@ -60,7 +60,7 @@ struct pick_bisect *pick_bisect_new(const struct dag *d, const struct pick_opts 
 	if (!p->history)
 		borrow_dag(p);
 	p->place_of = xcalloc(p->history->n + (size_t)1, sizeof(*p->place_of));
-	if (d->to_history) {
+	if (d->history && d->to_history) {
 		p->from_history = xcalloc(d->history->n + (size_t)1, sizeof(*p->from_history));
 		memset(p->from_history, 0xff, d->history->n * sizeof(*p->from_history));
 		for (uint32_t i = 0; i < d->n; i++)

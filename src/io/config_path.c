@@ -137,7 +137,7 @@ static int parse_command(const struct config *c, const struct config_key *k, con
 	if (find_file("command", c->dir, words->v[0], &full, e) < 0)
 		return -1;
 	shown = faults_quote(words->v[0]);
-	if (access(full, X_OK) < 0)
+	if (full && access(full, X_OK) < 0)
 		return err_set(e, ERR_CONFIG, "command '%s' is not executable (chmod +x '%s')",
 			       shown, full);
 	return 0;
@@ -152,7 +152,7 @@ static int parse_fragments(const struct config *c, const struct config_key *k, c
 	if (config_kind_words.parse(c, k, text, &words, e) < 0)
 		return -1;
 	for (size_t i = 0; i < words.n; i++) {
-		char *path;
+		char *path = NULL;
 
 		if (config_fragment(words.v[i], c->dir, &path, e) < 0)
 			return -1;

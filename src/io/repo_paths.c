@@ -252,17 +252,17 @@ static int tree_digest(struct repo_paths *p, const git_oid *tree, const char *di
 		       struct commit_id *digest, struct err *e)
 {
 	_cleanup_str_ struct str key = STR_INIT;
-	uint32_t known = p->known.n, node;
 	struct commit_id id;
+	uint32_t known;
 	git_oid oid;
 
 	str_addmem(&key, tree->id, COMMIT_RAW);
 	str_add(&key, dir);
 	git_odb_hash(&oid, key.buf, key.len, GIT_OBJECT_BLOB);
 	id = repo_id(&oid);
-	node = history_find(&p->known, &id);
-	if (node != HISTORY_NONE) {
-		*digest = p->digest[node];
+	known = history_find(&p->known, &id);
+	if (known != HISTORY_NONE) {
+		*digest = p->digest[known];
 		return 0;
 	}
 	if (read_digest(p, tree, dir, digest, e))

@@ -117,9 +117,10 @@ static sqlite3_stmt *stmt_get(struct store *s, int index, const char *what, stru
 
 	if (s->stmt[index])
 		return s->stmt[index];
-	if (!sql)
-		sql = made = store_table_sql(&store_tables[index % STORE_TABLES],
-					     index < STMT_SELECT);
+	if (!sql) {
+		made = store_table_sql(&store_tables[index % STORE_TABLES], index < STMT_SELECT);
+		sql = made;
+	}
 	if (sqlite3_prepare_v3(s->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &s->stmt[index], NULL) !=
 	    SQLITE_OK)
 		store_fail(s, what, e);

@@ -309,16 +309,11 @@ static uint64_t make_buffers(const struct options *o, char *const *page, struct 
 	return n;
 }
 
-static int register_pages(const struct options *o, char *const *page)
+static int register_buffers(const struct iovec *iov, uint64_t n)
 {
-	uint64_t most = o->touch * (1 + (o->page_bytes - 1) / URING_BUFFER_BYTES), n;
-	struct iovec *iov = calloc(most, sizeof(*iov));
 	struct io_uring_params params = { 0 };
 	int ring;
 
-	if (!iov)
-		return wl_fail("out of memory");
-	n = make_buffers(o, page, iov);
 	if (n > URING_BUFFERS)
 		return wl_fail("%" PRIu64 " buffers are more than the %d that io_uring takes: "
 			       "--mappings one, or a smaller --pages",
@@ -335,6 +330,19 @@ static int register_pages(const struct options *o, char *const *page)
 			       n, strerror(errno));
 	/* the ring stays open: its end is part of the exit */
 	return WL_OK;
+}
+
+static int register_pages(const struct options *o, char *const *page)
+{
+	uint64_t most = o->touch * (1 + (o->page_bytes - 1) / URING_BUFFER_BYTES);
+	struct iovec *iov = calloc(most ? most : 1, sizeof(*iov));
+	int ret;
+
+	if (!iov)
+		return wl_fail("out of memory");
+	ret = register_buffers(iov, make_buffers(o, page, iov));
+	free(iov);
+	return ret;
 }
 
 /* The child, up to its exit. Everything it maps stays mapped, for exit to undo. */
@@ -453,22 +461,30 @@ static int measure(const struct options *o, char **page, int fd, struct story *s
 	return WL_OK;
 }
 
-/* Measure with the pool prepared; the memory shared with the child and its table of pages. */
-static int prepare_and_measure(const struct options *o)
+/* Measure with the pool prepared and the table of pages; @s is shared with the child. */
+static int measure_file(const struct options *o, char **page, struct story *s)
 {
-	struct story *s = mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-			       -1, 0);
-	char **page = calloc(o->pages, sizeof(*page));
-	int fd = -1, rc;
+	int fd = -1;
 
-	if (s == MAP_FAILED || !page)
-		return wl_fail("out of memory");
 	if (o->backing == BACKING_FILE) {
 		fd = open_file(o);
 		if (fd < 0)
 			return WL_FAILED;
 	}
-	rc = measure(o, page, fd, s);
+	return measure(o, page, fd, s);
+}
+
+static int prepare_and_measure(const struct options *o)
+{
+	struct story *s = mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			       -1, 0);
+	char **page = calloc(o->pages, sizeof(*page));
+	int rc;
+
+	if (s == MAP_FAILED || !page)
+		rc = wl_fail("out of memory");
+	else
+		rc = measure_file(o, page, s);
 	free(page);
 	return rc;
 }
