@@ -136,7 +136,8 @@ struct twin_search {
 	struct attempt *a;
 	int64_t *rows; /* builds of the same image by other commits */
 	size_t n_rows, room_rows;
-	bool own; /* this commit was measured itself */
+	bool own;      /* this commit was measured itself */
+	int64_t taken; /* the last trial that it took over already */
 	struct commit_id twin;
 	struct store_trial *copies;
 	size_t n, room;
@@ -194,8 +195,10 @@ static int see_twin_trial(const struct store_trial *t, void *cookie)
 
 	if (!replay_counts(q->a->s, t))
 		return 0;
-	if (commit_eq(&t->commit, q->a->id))
-		q->own = true;
+	if (commit_eq(&t->commit, q->a->id)) {
+		q->own |= !t->twin;
+		q->taken = t->twin > q->taken ? t->twin : q->taken;
+	}
 	if (t->outcome != TRIAL_OK || !is_twin(q, t))
 		return 0;
 	q->twin = t->commit;
@@ -212,12 +215,13 @@ static void twin_release(struct twin_search *q)
 	free(q->rows);
 }
 
-static int store_copies(struct twin_search *q, struct trial_report *r, struct err *e)
+/* Those from @first on, which are new. */
+static int store_copies(struct twin_search *q, size_t first, struct trial_report *r, struct err *e)
 {
 	struct session *s = q->a->s;
 	size_t n;
 
-	for (size_t i = 0; i < q->n; i++) {
+	for (size_t i = first; i < q->n; i++) {
 		struct store_trial *t = &q->copies[i];
 
 		if (store_trial_begin(s->store, q->a->id, &t->id, e) < 0)
@@ -227,12 +231,12 @@ static int store_copies(struct twin_search *q, struct trial_report *r, struct er
 			return -1;
 		replay_trial(s, t);
 	}
-	_cleanup_free_ double *v = session_samples(s, &q->copies[0], &n);
+	_cleanup_free_ double *v = session_samples(s, &q->copies[first], &n);
 
 	r->outcome = TRIAL_OK;
 	r->estimate = n ? stats_median(v, n) : 0;
 	r->twin = q->twin;
-	r->taken_over = (unsigned)q->n;
+	r->taken_over = (unsigned)(q->n - first);
 	return 1;
 }
 
@@ -240,12 +244,16 @@ int trial_take_over(struct attempt *a, struct trial_report *r, struct err *e)
 {
 	_cleanup_(twin_release) struct twin_search q = { .a = a };
 	struct store_visitor v = { .build = see_twin_build, .trial = see_twin_trial, .cookie = &q };
+	size_t first = 0;
 
 	if (!a->build.image_hash[0] || str_eq(a->purpose, "confirm"))
 		return 0;
 	if (store_visit(a->s->store, &v, e) < 0)
 		return -1;
-	if (q.own || !q.n)
+	/* The twin may have been booted again since its trials were taken over the last time. */
+	while (first < q.n && q.copies[first].twin <= q.taken)
+		first++;
+	if (q.own || first == q.n)
 		return 0;
-	return store_copies(&q, r, e);
+	return store_copies(&q, first, r, e);
 }

@@ -22,8 +22,8 @@ int trial_open_builder(struct session *s, struct err *e);
 int trial_build(struct attempt *a, struct err *e);
 
 /*
- * Where the kernel is byte for byte one already measured and this commit has no
- * trial yet: store copies of the twin's trials and tell the engine. 1 when so, 0, -1.
+ * Where the kernel is byte for byte one already measured and this commit was never booted
+ * itself: store copies of the trials it does not have yet, tell the engine. 1 when so, 0, -1.
  */
 int trial_take_over(struct attempt *a, struct trial_report *r, struct err *e);
 

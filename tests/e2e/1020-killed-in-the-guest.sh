@@ -41,6 +41,6 @@ is "$(json '[c["trials"] for c in r["tested"][:2]]')" "[2, 2]" \
 	"each end was booted as often as asked, the part before the kill included"
 campaign mmap-fragmenter
 is "$(json '(r["status"], r["trials"])')" \
-	"('found', $(sqlite3 "$state/campaign.db" "select count(*) from trial where twin = 0 and dir != ''"))" \
+	"('found', $(sqlite3 "$state/campaign.db" "select count(*) from trial where coalesce(twin, 0) = 0 and coalesce(dir, '') != ''"))" \
 	"a finished campaign run again boots nothing"
 done_testing

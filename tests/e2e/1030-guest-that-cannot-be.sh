@@ -23,14 +23,24 @@ PATH=$old_path
 refused 128 "qemu-system-x86" "QEMU missing is our failure, and its package is named"
 
 # First a healthy campaign of the good half, then a lab in which nothing boots in time
-bad=$(git -C "$demo/linux" rev-parse demo-good~0)
-bad=$(git -C "$demo/linux" rev-list --first-parent --reverse demo-good..demo-bad | sed -n 2p)
+bad=$(git -C "$demo/linux" rev-list --first-parent --reverse demo-good..demo-bad | sed -n 4p)
+rm -rf "$tmp/state-mmap-fragmenter"
 campaign mmap-fragmenter "campaign.bad=$bad" measure.end_boots=1 measure.max_boots=1
 is "$status" 1 "two ends that do not differ end without a culprit"
 is "$(json 'r["status"]')" no_difference "and the status is no_difference"
+# The sick lab is a fake: every QEMU freezes a moment after its start, so that no guest comes up.
+mkdir sick
+cat >sick/qemu-system-x86_64 <<END
+#!/bin/sh
+case "\$*" in *-version*|*--version*) ;; *) (sleep 0.15; kill -STOP \$\$) & ;; esac
+exec $(command -v qemu-system-x86_64) "\$@"
+END
+chmod +x sick/qemu-system-x86_64
+PATH=$tmp/sick:$PATH
 campaign mmap-fragmenter "campaign.bad=$bad" measure.end_boots=2 measure.max_boots=2 \
-	target.boot_timeout=20ms
-refused 128 "boot" "boots that all time out are the lab's fault: the canary did not boot either"
+	target.boot_timeout=2s
+PATH=$old_path
+refused 128 "not the commit" "boots that all time out are the lab's fault: the canary did not boot either"
 k status --json -o "campaign.state=$tmp/state-mmap-fragmenter" -o "campaign.repo=$demo/linux" \
 	-o "campaign.bad=$bad" -o measure.end_boots=2 -o measure.max_boots=2 \
 	"$top/configs/campaigns/mmap-fragmenter.ini"
