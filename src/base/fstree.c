@@ -112,5 +112,15 @@ char *fs_data_dir(void)
 		}
 		free(probe);
 	}
+	/* Installed: <prefix>/bin/kregress has <prefix>/share/kregress beside it, wherever that is. */
+	n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	if (n > 0) {
+		self[n] = '\0';
+		_cleanup_free_ char *bin = fs_dirname(self);
+		_cleanup_free_ char *share = fs_join(bin, "../share/kregress");
+
+		if (fs_is_dir(share))
+			return fs_absolute(share);
+	}
 	return xstrdup(KR_DATADIR);
 }

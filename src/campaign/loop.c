@@ -115,13 +115,23 @@ static int one_step(struct session *s, const struct engine_step *step, struct er
 	took = clock_mono_s() - started;
 	s->pace = s->pace > 0 ? 0.7 * s->pace + 0.3 * took : took;
 	say_step(s, step, &r);
-	return note_verdict(s, step->node, e);
+	if (step->phase != PHASE_ENDS)
+		return note_verdict(s, step->node, e);
+	/* The ends are judged together, by the boot that completes them. */
+	if (note_verdict(s, session_node(s, &s->good), e) < 0)
+		return -1;
+	return note_verdict(s, session_node(s, &s->bad), e);
 }
 
 static void say_start(const struct session *s, const struct engine_step *step)
 {
 	uint32_t tested = engine_tested_count(s->engine);
 
+	if (step->phase == PHASE_DONE) {
+		log_info("%s: the search has ended already; state in %s", s->cfg->campaign.name,
+			 s->cfg->campaign.state);
+		return;
+	}
 	log_info("%s: %u candidates, ~%u steps; state in %s", s->cfg->campaign.name,
 		 dag_candidates(&s->dag), pick_bisect_steps(dag_candidates(&s->dag)),
 		 s->cfg->campaign.state);
@@ -131,7 +141,7 @@ static void say_start(const struct session *s, const struct engine_step *step)
 	if (s->other_setup)
 		log_warn("%u stored trials were measured under another setup and are not used",
 			 s->other_setup);
-	if (tested && step->phase != PHASE_DONE)
+	if (tested)
 		log_info("resuming: %u commits have been measured already", tested);
 }
 

@@ -51,9 +51,9 @@ void replay_trial(struct session *s, const struct store_trial *t)
 	learn_unit(s, t);
 	v = session_samples(s, t, &trial.n);
 	trial.samples = v;
-	/* Another metric may decide now than when it was measured. */
+	/* Measured when another metric decided, without a value of this one: as if it were not there. */
 	if (trial.outcome == TRIAL_OK && !trial.n)
-		trial.outcome = TRIAL_GARBLED;
+		return;
 	engine_observe(s->engine, node, &trial);
 }
 

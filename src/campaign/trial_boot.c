@@ -106,7 +106,8 @@ static void fill_trial(struct attempt *a, const struct target_result *r, struct 
 	t->dir = xasprintf("trials/%06lld", (long long)t->id);
 	t->boot_id = xstrdup(r->boot_id);
 	t->facts = str_detach(&facts);
-	t->boot_seconds = r->boot_seconds;
+	/* A guest that never came up was booting all the time. */
+	t->boot_seconds = r->outcome == TRIAL_BOOT_FAILED ? r->total_seconds : r->boot_seconds;
 	t->run_seconds = r->run_seconds;
 	t->total_seconds = r->total_seconds;
 	t->time = clock_real_s();
@@ -168,7 +169,7 @@ int trial_boot(struct attempt *a, unsigned runs, struct store_trial *t, bool *bo
 	if (fs_mkdirs(dir, e) < 0)
 		return -1;
 	if (run_target(a, runs, dir, t->id, &r, e) < 0)
-		return err_hint(e, "logs in '%s'", dir);
+		return e->code == ERR_INTERRUPTED ? -1 : err_hint(e, "logs in '%s'", dir);
 	fill_trial(a, &r, t);
 	trial_parse(s, &r, runs, t);
 	*boot_timed_out = r.boot_timed_out;

@@ -134,6 +134,32 @@ static void ends_are_measured_in_turns_good_first(void **state)
 	assert_int_equal(verdict_on(&f, 7), VERDICT_BAD);
 }
 
+static void copies_of_an_identical_kernel_tell_nothing_of_the_spread(void **state)
+{
+	const double a = 10.5, b = 11.5;
+	_cleanup_fixture_ struct fixture f;
+	struct stats_pool before;
+	struct engine_commit c;
+
+	(void)state;
+	line(&f, 8);
+	start(&f);
+	tell_ends(&f);
+	tell(&f, 3, a);
+	before = *engine_pool(f.e);
+	engine_observe(f.e, 2, &(struct trial){ TRIAL_OK, &a, 1, true });
+	engine_observe(f.e, 2, &(struct trial){ TRIAL_OK, &b, 1, true });
+	assert_int_equal(engine_pool(f.e)->df, before.df);
+	assert_true(engine_pool(f.e)->ss == before.ss);
+	/* but the commit has them */
+	assert_true(engine_commit_of(f.e, 2, &c));
+	assert_int_equal(c.data->n, 2);
+	/* and a boot of its own counts: mean 11, so that 12 adds (12 − 11)(12 − 34/3) = 2/3 */
+	tell(&f, 2, 12);
+	assert_int_equal(engine_pool(f.e)->df, before.df + 1);
+	assert_true(fabs(engine_pool(f.e)->ss - before.ss - 2.0 / 3) < 1e-12);
+}
+
 static void min_boots_hold_for_the_ends_too(void **state)
 {
 	_cleanup_fixture_ struct fixture f;
@@ -720,6 +746,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ends_are_measured_in_turns_good_first),
+		cmocka_unit_test(copies_of_an_identical_kernel_tell_nothing_of_the_spread),
 		cmocka_unit_test(min_boots_hold_for_the_ends_too),
 		cmocka_unit_test(the_search_halves_a_line_and_finds_the_culprit),
 		cmocka_unit_test(first_parent_is_heeded),
