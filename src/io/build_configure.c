@@ -147,7 +147,13 @@ static void note_missing_target(const struct builder *b, struct build_job *j)
 	if (!strstr(j->error, rule) && !strstr(j->error, "Can't find default configuration"))
 		return;
 	j->r->outcome = TRIAL_UNTESTABLE;
-	j->r->signature = xasprintf("this commit has no configuration '%s'", b->config);
+	_cleanup_free_ char *kconfig = fs_join(b->src, "Kconfig");
+
+	j->r->signature = xasprintf("this commit has no configuration '%s'%s", b->config,
+				    fs_exists(kconfig)
+					    ? ""
+					    : ": it is no Linux kernel tree (to measure "
+					      "without building: type = none in [build])");
 }
 
 static int make_base(struct builder *b, struct build_job *j, const char *config, struct err *e)

@@ -346,13 +346,23 @@ static pid_t qemu_child_of(pid_t parent)
 	return found;
 }
 
+/* Ended: not there, or a zombie that its new parent, PID 1 of this machine, has yet to reap. */
+static bool is_gone(pid_t pid)
+{
+	_cleanup_str_ struct str stat = STR_INIT;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	return fs_read(path, 4096, &stat, NULL) < 0 || strstr(str_text(&stat), ") Z ");
+}
+
 static bool is_gone_within(pid_t pid, int64_t ms)
 {
 	int64_t deadline = clock_deadline(ms);
 
-	while (kill(pid, 0) == 0 && clock_left_ms(deadline) > 0)
+	while (!is_gone(pid) && clock_left_ms(deadline) > 0)
 		usleep(10000);
-	return kill(pid, 0) != 0;
+	return is_gone(pid);
 }
 
 /* A process that is in the middle of a trial; *@qemu: its QEMU. */
