@@ -4,10 +4,10 @@
 # one boot decides, the culprit is the planted one.
 . "$(dirname "$0")/lib.sh"
 
-# Two busy processes on two processors, ended by their ids
-(while :; do :; done) &
+# Two busy processes on two processors, ended by their ids, or by themselves if we are killed
+timeout 900 sh -c 'while :; do :; done' &
 busy1=$!
-(while :; do :; done) &
+timeout 900 sh -c 'while :; do :; done' &
 busy2=$!
 campaign hugetlb-exit target.deterministic=yes confirm.revert=no confirm.boots=0 \
 	measure.runs_per_boot=2 measure.warmup_runs=1 measure.end_boots=3 measure.max_boots=3
