@@ -112,7 +112,7 @@ E2E_TESTS := $(sort $(wildcard tests/e2e/[0-9]*.sh))
 # Everything that CI runs; installs what is missing; ends with "N passed, N failed, N skipped".
 check:
 	contrib/install-deps build check demo
-	$(MAKE) -j$(JOBS) check-built
+	@$(MAKE) --no-print-directory -j$(JOBS) check-built
 
 .PHONY: check-built
 check-built: all tests sanitized demo-kernel
@@ -139,7 +139,7 @@ lint:
 SAN := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 .PHONY: sanitized
 sanitized:
-	$(MAKE) O=$(O)/san CFLAGS="-O1 -g $(SAN)" GUEST_CC="$(GUEST_CC)" $(O)/san/kregress tests-san
+	$(Q)$(MAKE) --no-print-directory O=$(O)/san CFLAGS="-O1 -g $(SAN)" GUEST_CC="$(GUEST_CC)" $(O)/san/kregress tests-san
 .PHONY: tests-san
 tests-san: $(UNIT) $(FUZZ)
 
@@ -150,7 +150,7 @@ demo-kernel: all
 
 demo:
 	contrib/install-deps build demo
-	$(MAKE) -j$(JOBS) all
+	@$(MAKE) --no-print-directory -j$(JOBS) all
 	tests/e2e/demo run
 
 bench: all $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/bench/*.c))
