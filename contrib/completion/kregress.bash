@@ -4,7 +4,10 @@
 # Options of a command, or of kregress itself; kept equal to the help texts by a test.
 _kregress_options() {
 	case $1 in
-	run|status|log) echo '--json -o -h --help' ;;
+	run) echo '--from-git --replay --recheck --json -o -h --help' ;;
+	status) echo '--json -o -h --help' ;;
+	log) echo '--git --json -o -h --help' ;;
+	test) echo '--json -c -o -h --help' ;;
 	doctor) echo '-o -h --help' ;;
 	init) echo '--repo --good --bad --hunt --workload --metric --threshold --target' \
 		'--command --name -o --output --force -h --help' ;;
@@ -29,12 +32,16 @@ _kregress_words() {
 	mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2")
 }
 
+_kregress_revisions() {
+	_kregress_words "$(git for-each-ref --format='%(refname:short)' 2>/dev/null)" "$1"
+}
+
 # The value that the option before the cursor takes; fails where it takes none.
 _kregress_value() {
 	case $1 in
 	-C|--repo) mapfile -t COMPREPLY < <(compgen -d -- "$2") ;;
-	--output) mapfile -t COMPREPLY < <(compgen -f -- "$2") ;;
-	--workload) mapfile -t COMPREPLY < <(compgen -f -X '!*.ini' -- "$2"; compgen -d -- "$2") ;;
+	--output|--replay) mapfile -t COMPREPLY < <(compgen -f -- "$2") ;;
+	--workload|-c) mapfile -t COMPREPLY < <(compgen -f -X '!*.ini' -- "$2"; compgen -d -- "$2") ;;
 	--hunt) _kregress_words 'regression fix' "$2" ;;
 	--target) _kregress_words 'qemu command' "$2" ;;
 	--threshold) _kregress_words 'auto' "$2" ;;
@@ -42,9 +49,7 @@ _kregress_value() {
 		_kregress_words "$(kregress help keys 2>/dev/null | sed 's/$/=/')" "$2"
 		compopt -o nospace 2>/dev/null
 		;;
-	--good|--bad)
-		_kregress_words "$(git for-each-ref --format='%(refname:short)' 2>/dev/null)" "$2"
-		;;
+	--good|--bad) _kregress_revisions "$2" ;;
 	--metric|--command|--name) COMPREPLY=() ;;
 	*) return 1 ;;
 	esac
@@ -58,9 +63,11 @@ _kregress() {
 	if [[ $cur == -* ]]; then
 		_kregress_words "$(_kregress_options "$command")" "$cur"
 	elif [[ -z $command ]]; then
-		_kregress_words 'run status log doctor init help' "$cur"
+		_kregress_words 'run test status log doctor init help' "$cur"
 	elif [[ $command == help ]]; then
-		_kregress_words 'campaign workloads keys run status log doctor init help' "$cur"
+		_kregress_words 'campaign workloads keys run test status log doctor init help' "$cur"
+	elif [[ $command == test ]]; then
+		_kregress_revisions "$cur"
 	elif [[ $command != init ]]; then
 		mapfile -t COMPREPLY < <(compgen -f -X '!*.ini' -- "$cur"; compgen -d -- "$cur")
 	fi

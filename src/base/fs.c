@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/sig.h"
 
 int fs_mkdirs(const char *path, struct err *e)
@@ -223,7 +224,11 @@ char *fs_absolute(const char *path)
 		return *cut ? fs_absolute(cut) : xstrdup("/");
 	}
 	_cleanup_free_ char *dir = fs_dirname(path);
-	_cleanup_free_ char *base = fs_absolute(dir);
+	/* the folder one stands in may be gone */
+	_cleanup_free_ char *base = str_eq(dir, path) ? NULL : fs_absolute(dir);
+
+	if (!base || str_eq(dir, "."))
+		return base ? fs_join(base, path) : xstrdup(path);
 
 	return fs_join(base, slash ? slash + 1 : path);
 }
@@ -253,4 +258,18 @@ int fs_lock(const char *path, bool wait, int *fd, long *owner, struct err *e)
 		return err_sys(e, errno, "cannot write lock '%s'", path);
 	*fd = str_steal_fd(&f);
 	return 1;
+}
+
+int fs_lock_wait(const char *path, const char *what, int *fd, struct err *e)
+{
+	long owner = 0;
+	int got = fs_lock(path, false, fd, &owner, e);
+
+	if (got != 0)
+		return got < 0 ? -1 : 0;
+	if (owner)
+		log_info("waiting for process %ld, which uses %s", owner, what);
+	else
+		log_info("waiting for another process, which uses %s", what);
+	return fs_lock(path, true, fd, &owner, e) < 0 ? -1 : 0;
 }

@@ -43,6 +43,8 @@ char *fs_absolute(const char *path);
  * signal).
  */
 int fs_lock(const char *path, bool wait, int *fd, long *owner, struct err *e);
+/* Take it, and say by log_info() whom we wait for, "which uses @what". 0 with *@fd, -1. */
+int fs_lock_wait(const char *path, const char *what, int *fd, struct err *e);
 
 /* $XDG_CACHE_HOME/kregress (~/.cache), $XDG_STATE_HOME/kregress (~/.local/state). Owned. */
 char *fs_cache_dir(void);

@@ -77,6 +77,7 @@ static void __attribute__((noreturn)) child(const struct launch *l)
 {
 	struct sigaction sa = { .sa_handler = SIG_DFL };
 	int null = open("/dev/null", O_RDWR);
+	int in = l->o->in_path ? open(l->o->in_path, O_RDONLY) : null;
 	sigset_t none;
 
 	setpgid(0, 0);
@@ -89,7 +90,7 @@ static void __attribute__((noreturn)) child(const struct launch *l)
 	sigaction(SIGTERM, &sa, NULL);
 	sigaction(SIGHUP, &sa, NULL);
 	sigaction(SIGPIPE, &sa, NULL);
-	if (null < 0 || dup2(null, 0) < 0 || dup2(l->out_fd >= 0 ? l->out_fd : null, 1) < 0)
+	if (null < 0 || in < 0 || dup2(in, 0) < 0 || dup2(l->out_fd >= 0 ? l->out_fd : null, 1) < 0)
 		goto fail;
 	if (!l->o->inherit_stderr && dup2(l->err_fd >= 0 ? l->err_fd : null, 2) < 0)
 		goto fail;

@@ -30,6 +30,7 @@ struct proc_opts {
 	char *const *argv;      /* NULL-terminated; argv[0] is looked up in PATH */
 	const struct strv *env; /* "NAME=value" set over our environment; "NAME" alone: unset */
 	const char *cwd;        /* NULL: ours */
+	const char *in_path;    /* stdin comes from this file; NULL: /dev/null */
 	int64_t timeout_ms;     /* < 0 or 0: none */
 	size_t max_output;      /* bytes of stdout kept or logged; 0: no limit */
 	struct str *out;        /* stdout is appended here (NULL: not kept) */
@@ -45,7 +46,7 @@ struct proc_opts {
 };
 
 /*
- * Run a child to its end. The command is echoed at -v. stdin is /dev/null.
+ * Run a child to its end. The command is echoed at -v.
  * Returns 0 with @res filled whatever the child did; -1 when we failed
  * (ERR_SYS) or were told to stop (ERR_INTERRUPTED, child and its group killed).
  */

@@ -68,6 +68,8 @@ struct strv {
 	}
 void strv_release(struct strv *sv);
 void strv_clear(struct strv *sv);
+/* The same words in the same order? */
+bool strv_eq(const struct strv *a, const struct strv *b);
 void strv_add(struct strv *sv, const char *s); /* copies */
 void strv_take(struct strv *sv, char *s);      /* takes ownership */
 void strv_addf(struct strv *sv, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -7,6 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool strv_eq(const struct strv *a, const struct strv *b)
+{
+	if (a->n != b->n)
+		return false;
+	for (size_t i = 0; i < a->n; i++)
+		if (!str_eq(a->v[i], b->v[i]))
+			return false;
+	return true;
+}
+
 void strv_clear(struct strv *sv)
 {
 	for (size_t i = 0; i < sv->n; i++)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "campaign/patches.h"
 #include "campaign/trial_internal.h"
 
 enum arm_index { ARM_PARENT, ARM_CULPRIT, ARM_REVERT, ARMS };
@@ -40,7 +41,7 @@ static int see_trial(const struct store_trial *t, void *cookie)
 {
 	struct confirm *c = cookie;
 
-	if (!str_eq(t->purpose, "confirm") || !str_eq(t->setup, c->s->setup))
+	if (!str_eq(t->purpose, "confirm") || !str_eq(t->setup, session_setup_of(c->s, &t->commit)))
 		return 0;
 	for (int i = 0; i < ARMS; i++) {
 		struct arm *a = &c->arm[i];
@@ -131,6 +132,7 @@ static int prepare_revert(struct confirm *c, struct err *e)
 	if (ret < 0)
 		return -1;
 	if (ret > 0) {
+		patches_take_after(s, &c->arm[ARM_REVERT].id, &s->new);
 		note = xasprintf("%s %s", culprit, commit_hex(&c->arm[ARM_REVERT].id, hex));
 		return store_note_add(s->store, "revert", note, 0, e);
 	}
@@ -226,7 +228,7 @@ static bool stands(const struct session *s, const struct stats_interval *diff, d
 	const struct ends *ends = engine_ends(s->engine);
 	double limit = s->verdict.effect * (parent < 0 ? -parent : parent);
 	/* Not by the ends' difference: it is not known where the bad end fails. */
-	bool up = (ends->better == METRIC_LOWER) != (s->cfg->campaign.hunt == HUNT_FIX);
+	bool up = (ends->better == METRIC_LOWER) != (s->fix);
 
 	return up ? diff->low > 0 && diff->estimate > limit
 		  : diff->high < 0 && -diff->estimate > limit;
@@ -283,7 +285,7 @@ static void judge_revert(const struct confirm *c, const struct stats_pool *pool,
 		out->revert_side = side(c, ARM_REVERT, pool);
 		low = out->revert_side.estimate <= ends->threshold;
 		out->revert_helps = (ends->better == METRIC_LOWER) == low;
-		if (c->s->cfg->campaign.hunt == HUNT_FIX)
+		if (c->s->fix)
 			out->revert_helps = !out->revert_helps;
 	}
 }

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/sig.h"
+#include "campaign/auto_good.h"
 #include "campaign/confirm.h"
 #include "campaign/progress.h"
 #include "campaign/trial.h"
@@ -64,6 +65,12 @@ static void describe_cost(const struct trial_report *r, struct str *out)
 		str_addf(out, " [build %s, %s]", build, boot);
 	else
 		str_addf(out, " [%s]", boot);
+}
+
+void loop_describe(const struct session *s, const struct trial_report *r, struct str *out)
+{
+	describe_trial(s, r, out);
+	describe_cost(r, out);
 }
 
 /* One line a step; the verdict too, as soon as there is one. */
@@ -145,18 +152,38 @@ static void say_start(const struct session *s, const struct engine_step *step)
 		log_info("resuming: %u commits have been measured already", tested);
 }
 
-static int run_steps(struct session *s, struct err *e)
+/* Steps while the engine is not beyond @last. */
+static int run_until(struct session *s, enum engine_phase last, struct err *e)
 {
 	struct engine_step step;
 
 	engine_next(s->engine, &step);
-	say_start(s, &step);
-	while (step.phase != PHASE_DONE) {
-		if (sig_check(e) < 0 || one_step(s, &step, e) < 0)
+	while (step.phase <= last && step.phase != PHASE_DONE) {
+		if (sig_check(e) < 0 || one_step(s, &step, e) < 0 || auto_good_settle(s, e) < 0 ||
+		    (last > PHASE_ENDS && session_claim(s, e) < 0))
 			return -1;
 		engine_next(s->engine, &step);
 	}
-	return confirm_run(s, e);
+	return 0;
+}
+
+int loop_ends(struct session *s, struct err *e)
+{
+	int ret = run_until(s, PHASE_ENDS, e);
+
+	log_progress("%s", "");
+	return ret;
+}
+
+static int run_steps(struct session *s, struct err *e)
+{
+	struct engine_step step;
+
+	if (session_claim(s, e) < 0)
+		return -1;
+	engine_next(s->engine, &step);
+	say_start(s, &step);
+	return run_until(s, PHASE_SEARCH, e) < 0 ? -1 : confirm_run(s, e);
 }
 
 int loop_run(struct session *s, struct err *e)

@@ -4,8 +4,13 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
+#include "campaign/auto_good.h"
+#include "campaign/import.h"
+#include "campaign/patches.h"
+#include "core/signature.h"
 
 double *session_samples(const struct session *s, const struct store_trial *t, size_t *n)
 {
@@ -27,8 +32,8 @@ static bool is_given_up(const struct session *s, const struct store_trial *t)
 
 bool replay_counts(const struct session *s, const struct store_trial *t)
 {
-	return !is_given_up(s, t) && str_eq(t->setup, s->setup) && !str_eq(t->purpose, "canary") &&
-	       !str_eq(t->purpose, "confirm");
+	return !is_given_up(s, t) && str_eq(t->setup, session_setup_of(s, &t->commit)) &&
+	       !str_eq(t->purpose, "canary") && !str_eq(t->purpose, "confirm");
 }
 
 /* The unit is known from the first stored value where no workload declares it. */
@@ -42,13 +47,15 @@ static void learn_unit(struct session *s, const struct store_trial *t)
 
 void replay_trial(struct session *s, const struct store_trial *t)
 {
-	uint32_t node = session_node(s, &t->commit);
+	uint32_t node = s->engine ? session_node(s, &t->commit) : DAG_NONE;
 	_cleanup_free_ double *v = NULL;
-	struct trial trial = { .outcome = t->outcome, .copy = t->twin != 0 };
+	struct trial trial = { .outcome = t->outcome,
+			       .copy = t->twin != 0,
+			       .alike = signature_of(t->outcome, t->detail) };
 
+	learn_unit(s, t);
 	if (node == DAG_NONE)
 		return;
-	learn_unit(s, t);
 	v = session_samples(s, t, &trial.n);
 	trial.samples = v;
 	/* Measured when another metric decided, without a value of this one: as if it were not there. */
@@ -61,7 +68,7 @@ static int see_trial(const struct store_trial *t, void *cookie)
 {
 	struct session *s = cookie;
 
-	if (!str_eq(t->setup, s->setup))
+	if (!str_eq(t->setup, session_setup_of(s, &t->commit)))
 		s->other_setup++;
 	else if (replay_counts(s, t))
 		replay_trial(s, t);
@@ -76,25 +83,39 @@ static int see_last(const struct store_trial *t, void *cookie)
 	return 0;
 }
 
-/* A note "retry N" gives the ends another try after the failures up to trial N. */
-static int see_retry(const struct store_note *n, void *cookie)
+/*
+ * A note "retry N" gives the ends another try after the failures up to trial N; "revert <culprit>
+ * <commit>" tells of a commit of ours, made on the newer end.
+ */
+static int see_note(const struct store_note *n, void *cookie)
 {
 	struct session *s = cookie;
+	struct commit_id id;
 
 	if (str_eq(n->kind, "retry") && n->text)
 		s->retry_after = strtoll(n->text, NULL, 10);
+	if (str_eq(n->kind, "revert") && n->text && strlen(n->text) > COMMIT_HEX &&
+	    commit_parse(n->text + COMMIT_HEX + 1, &id))
+		patches_take_after(s, &id, &s->new);
 	return 0;
 }
 
-static int replay_all(struct session *s, struct err *e)
+int replay_again(struct session *s, struct err *e)
 {
-	struct store_visitor notes = { .note = see_retry, .cookie = s };
+	struct store_visitor notes = { .note = see_note, .cookie = s };
 	struct store_visitor trials = { .trial = see_trial, .cookie = s };
 
 	s->other_setup = 0;
 	if (store_visit(s->store, &notes, e) < 0)
 		return -1;
 	return store_visit(s->store, &trials, e) < 0 ? -1 : 0;
+}
+
+int replay_anew(struct session *s, struct err *e)
+{
+	engine_free(s->engine);
+	s->engine = engine_new(&s->engine_opts);
+	return replay_again(s, e);
 }
 
 /* Begin anew with an engine that has not seen the failure of the end. */
@@ -109,16 +130,27 @@ static int retry_ends(struct session *s, struct err *e)
 	if (store_note_add(s->store, "retry", text, 0, e) < 0)
 		return -1;
 	log_info("an end could not be measured the last time: trying again");
-	engine_free(s->engine);
-	s->engine = engine_new(&s->engine_opts);
-	return replay_all(s, e);
+	if (s->auto_good) {
+		/* all that failed so far: from the nearest commit on */
+		if (auto_good_first(s, e) < 0 || replay_again(s, e) < 0)
+			return -1;
+		return auto_good_settle(s, e);
+	}
+	return replay_anew(s, e);
 }
 
 int replay_store(struct session *s, struct err *e)
 {
 	struct engine_result r;
 
-	if (replay_all(s, e) < 0)
+	if (replay_again(s, e) < 0)
+		return -1;
+	/* single commits without ends: nothing to decide about */
+	if (!s->engine)
+		return 0;
+	if (auto_good_settle(s, e) < 0) /* auto: */
+		return -1;
+	if (import_doubt(s, e) < 0)
 		return -1;
 	engine_result(s->engine, &r);
 	if (s->mode != SESSION_RUN || r.status != ENGINE_END_UNMEASURED)

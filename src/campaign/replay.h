@@ -8,6 +8,12 @@
 /* Tell the engine every stored trial of this setup, in order of the log. */
 int replay_store(struct session *s, struct err *e);
 
+/* The same for an engine just made, without giving failed ends another try. */
+int replay_again(struct session *s, struct err *e);
+
+/* With a new engine over the same history. */
+int replay_anew(struct session *s, struct err *e);
+
 /* Does this trial count for the search: of this setup, and neither canary nor confirmation? */
 bool replay_counts(const struct session *s, const struct store_trial *t);
 

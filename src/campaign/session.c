@@ -10,7 +10,12 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/log.h"
+#include "campaign/auto_good.h"
+#include "campaign/ends.h"
+#include "campaign/import.h"
+#include "campaign/patches.h"
 #include "campaign/replay.h"
+#include "campaign/series.h"
 
 /* The workload's description and the metric that decides. */
 static int load_workload(struct session *s, struct err *e)
@@ -54,83 +59,6 @@ static void collect_fragments(struct session *s)
 			strv_add(&s->fragments, s->workload.kernel.v[i]);
 }
 
-static int resolve_ends(struct session *s, struct err *e)
-{
-	const struct config *c = s->cfg;
-	bool fix = c->campaign.hunt == HUNT_FIX;
-
-	if (repo_open(c->campaign.repo, &s->repo, e) < 0)
-		return err_wrap(e, "%s", config_where(c, "campaign.repo"));
-	if (repo_resolve(s->repo, c->campaign.good, "good in [campaign]", &s->good, e) < 0)
-		return err_wrap(e, "%s", config_where(c, "campaign.good"));
-	if (repo_resolve(s->repo, c->campaign.bad, "bad in [campaign]", &s->bad, e) < 0)
-		return err_wrap(e, "%s", config_where(c, "campaign.bad"));
-	if (commit_eq(&s->good, &s->bad))
-		return err_set(e, ERR_CONFIG,
-			       "%s: good '%s' and bad '%s' are the same commit: there is nothing "
-			       "between them",
-			       config_where(c, "campaign.bad"), c->campaign.good, c->campaign.bad);
-	s->old = fix ? s->bad : s->good;
-	s->new = fix ? s->good : s->bad;
-	return 0;
-}
-
-/* The ends must be in the order that the hunt says, or have a common ancestor. */
-static int relate_ends(struct session *s, struct err *e)
-{
-	bool fix = s->cfg->campaign.hunt == HUNT_FIX;
-	int ret = repo_is_ancestor(s->repo, &s->old, &s->new, e);
-
-	if (ret != 0)
-		return ret < 0 ? -1 : 0;
-	ret = repo_is_ancestor(s->repo, &s->new, &s->old, e);
-	if (ret < 0)
-		return -1;
-	if (ret > 0)
-		return err_set(e, ERR_CONFIG,
-			       "%s: good '%s' is %s than bad '%s': swap them, or set hunt = %s in "
-			       "[campaign]%s",
-			       config_where(s->cfg, "campaign.good"), s->cfg->campaign.good,
-			       fix ? "older" : "newer", s->cfg->campaign.bad,
-			       fix ? "regression" : "fix",
-			       fix ? "" : " to find the commit that brought the improvement");
-	if (repo_merge_bases(s->repo, &s->old, &s->new, &s->merge_base, &s->n_merge_bases, e) < 0)
-		return -1;
-	if (!s->n_merge_bases)
-		return err_set(
-			e, ERR_CONFIG,
-			"%s: good '%s' and bad '%s' have no common history: nothing to search",
-			config_where(s->cfg, "campaign.good"), s->cfg->campaign.good,
-			s->cfg->campaign.bad);
-	return 0;
-}
-
-static int walk_history(struct session *s, struct err *e)
-{
-	struct repo_range range = { .tip = &s->new,
-				    .not_ = &s->old,
-				    .n_not = 1,
-				    .first_parent = s->cfg->campaign.first_parent,
-				    .paths = &s->cfg->campaign.paths };
-	struct engine_opts o = { .dag = &s->dag,
-				 .hunt_fix = s->cfg->campaign.hunt == HUNT_FIX,
-				 .first_parent = s->cfg->campaign.first_parent };
-
-	if (relate_ends(s, e) < 0 || repo_candidates(s->repo, &range, &s->dag, e) < 0)
-		return -1;
-	if (!dag_candidates(&s->dag))
-		return err_set(e, ERR_CONFIG, "%s: no commit between good '%s' and bad '%s'%s",
-			       config_where(s->cfg, s->cfg->campaign.paths.n ? "campaign.paths"
-									     : "campaign.bad"),
-			       s->cfg->campaign.good, s->cfg->campaign.bad,
-			       s->cfg->campaign.paths.n ? " touches the paths of [campaign]" : "");
-	o.merge_bases = (uint32_t)s->n_merge_bases;
-	o.verdict = s->verdict;
-	s->engine = engine_new(&o);
-	s->engine_opts = o;
-	return 0;
-}
-
 uint32_t session_node(const struct session *s, const struct commit_id *id)
 {
 	uint32_t node = dag_find(&s->dag, id);
@@ -160,11 +88,11 @@ static char *identity(const struct session *s)
 	char good[COMMIT_HEX + 1], bad[COMMIT_HEX + 1];
 
 	str_addf(&text, "name = %s\ngood = %s\nbad = %s\nhunt = %s\nfirst_parent = %s\npaths = ",
-		 c->campaign.name, commit_hex(&s->good, good), commit_hex(&s->bad, bad),
-		 c->campaign.hunt == HUNT_FIX ? "fix" : "regression",
-		 c->campaign.first_parent ? "yes" : "no");
-	if (c->campaign.paths.n)
-		str_join_words(&text, c->campaign.paths.v);
+		 c->campaign.name, s->auto_good ? "auto" : commit_hex(&s->good, good),
+		 commit_hex(&s->bad, bad), s->fix ? "fix" : "regression",
+		 s->first_parent ? "yes" : "no");
+	if (s->paths.n)
+		str_join_words(&text, s->paths.v);
 	str_add(&text, "\n");
 	return str_detach(&text);
 }
@@ -190,20 +118,48 @@ static int other_campaign(const struct session *s, const char *stored, const cha
 		       (int)(m > 120 ? 120 : m), ours);
 }
 
-static int claim_store(struct session *s, struct err *e)
+static int check_claim(const struct session *s, struct err *e)
 {
 	_cleanup_free_ char *ours = identity(s);
 	_cleanup_(store_campaign_release) struct store_campaign c = { .name = NULL };
-	_cleanup_str_ struct str text = STR_INIT;
 	int ret = store_campaign_get(s->store, &c, e);
 
-	if (ret < 0)
-		return -1;
 	if (ret > 0 && !str_eq(c.identity, ours))
 		return other_campaign(s, c.identity ? c.identity : "", ours, e);
-	if (s->mode != SESSION_RUN)
+	return ret < 0 ? -1 : 0;
+}
+
+/*
+ * Ends that were refused, or not measured yet, leave a store to whoever comes with better ones:
+ * its trials are good for them too.
+ */
+static bool has_begun(const struct session *s)
+{
+	struct engine_step step;
+	struct engine_result r;
+
+	engine_next(s->engine, &step);
+	engine_result(s->engine, &r);
+	return step.phase != PHASE_ENDS && r.status != ENGINE_NO_DIFFERENCE &&
+	       r.status != ENGINE_SWAPPED && r.status != ENGINE_SAME_SIDE &&
+	       r.status != ENGINE_END_UNMEASURED;
+}
+
+int session_claim(struct session *s, struct err *e)
+{
+	_cleanup_(store_campaign_release) struct store_campaign c = { .name = NULL };
+	_cleanup_str_ struct str text = STR_INIT;
+	_cleanup_free_ char *ours = NULL;
+	int ret;
+
+	if (s->claimed || !has_begun(s))
 		return 0;
+	s->claimed = true;
+	ours = identity(s);
 	config_dump(s->cfg, &text);
+	ret = store_campaign_get(s->store, &c, e);
+	if (ret < 0)
+		return -1;
 	if (ret > 0 && str_eq(c.text, str_text(&text)))
 		return 0;
 	struct store_campaign now = { .name = s->cfg->campaign.name,
@@ -251,7 +207,7 @@ static int check_emptied(const struct session *s, const char *path, struct err *
 		path, s->cfg->campaign.state);
 }
 
-static int open_store(struct session *s, struct err *e)
+static int open_store(struct session *s, bool claim, struct err *e)
 {
 	_cleanup_free_ char *path = fs_join(s->cfg->campaign.state, "campaign.db");
 
@@ -263,7 +219,11 @@ static int open_store(struct session *s, struct err *e)
 		return -1;
 	if (store_open(path, s->mode == SESSION_VIEW, &s->store, e) < 0)
 		return -1;
-	return claim_store(s, e);
+	if (!claim)
+		return 0;
+	if (check_claim(s, e) < 0)
+		return -1;
+	return s->mode == SESSION_RUN ? import_store(s, e) : 0;
 }
 
 /* A guest needs a kernel and something to run. */
@@ -293,15 +253,17 @@ static int load_machine(struct session *s, struct err *e)
 	return machine_load(s->cfg->target.machine, &s->machine, e);
 }
 
-int session_open(struct session *s, const struct config *cfg, enum session_mode mode, struct err *e)
+int session_open(struct session *s, const struct config *cfg, const struct session_opts *o,
+		 struct err *e)
 {
-	*s = (struct session){ .cfg = cfg, .mode = mode, .lock_fd = -1, .dag = DAG_INIT };
+	*s = (struct session){ .cfg = cfg, .mode = o->mode, .lock_fd = -1, .dag = DAG_INIT };
 	s->started = clock_mono_s();
 	if (load_workload(s, e) < 0 || check_parts(s, e) < 0 || load_machine(s, e) < 0)
 		return -1;
 	collect_fragments(s);
-	if (resolve_ends(s, e) < 0 || walk_history(s, e) < 0 || session_setup_hash(s, e) < 0 ||
-	    open_store(s, e) < 0)
+	if (ends_open(s, o, e) < 0 || (s->has_ends && !s->engine && ends_walk(s, e) < 0) ||
+	    session_setup_hash(s, e) < 0 || patches_open(s, e) < 0 ||
+	    open_store(s, s->has_ends && !o->any_store, e) < 0)
 		return -1;
 	return s->store ? replay_store(s, e) : 0;
 }
@@ -319,7 +281,18 @@ void session_close(struct session *s)
 	metric_release(&s->bare_metric);
 	strv_release(&s->fragments);
 	strv_release(&s->env);
+	strv_release(&s->paths);
+	auto_good_free(s->auto_good);
+	series_free(s->series);
+	patches_free(s->patches);
+	repo_close(s->user_repo);
 	free(s->merge_base);
+	free(s->older);
+	free(s->told);
+	free(s->given);
+	free(s->import);
+	free(s->term_old);
+	free(s->term_new);
 	free(s->unit);
 	free(s->said);
 	str_closep(&s->lock_fd);

@@ -16,9 +16,32 @@
 #include "io/workload.h"
 #include "target/target.h"
 
+struct bisect_log;
+struct auto_good;
+struct series;
+struct patches;
+
 enum session_mode {
 	SESSION_VIEW = 1, /* read the state, change nothing, take no lock */
 	SESSION_RUN,      /* lock the state directory, write */
+};
+
+/* How to open a campaign. */
+struct session_opts {
+	enum session_mode mode;
+	bool ends_optional; /* a file without good and bad is no error */
+	bool any_store;     /* the store is used whatever campaign it belongs to (kregress test) */
+	const struct bisect_log *here; /* the bisection that runs us, for its terms; NULL: none */
+	const struct bisect_log
+		*import; /* resolved: it gives ends and verdicts; NULL: the file does */
+	bool recheck;    /* what it says of other commits is measured again */
+};
+
+/* What was said of a commit without measuring it. */
+struct session_said {
+	struct commit_id id;
+	enum verdict verdict; /* GOOD, BAD, SKIP */
+	bool person;          /* in a bisect log; else skip = in the file */
 };
 
 struct session {
@@ -29,21 +52,42 @@ struct session {
 	struct metric bare_metric;   /* it, where no workload declares it */
 	char *unit;                  /* of the deciding metric */
 
-	struct repo *repo;
+	struct repo *repo;      /* where commits are: the user's, or with a series our own */
+	struct repo *user_repo; /* with a series: the user's, to build from; else NULL */
+	bool has_ends;          /* false (ends_optional): no ends, no history, no engine */
+	bool fix;               /* hunt = fix */
+	bool first_parent;
+	struct strv paths;
+	char *term_old, *term_new; /* of an imported bisect log; NULL: the usual ones */
+	char *import;              /* the text of that log; NULL: none */
+	bool new_import;           /* of this call: not in the store yet */
+	bool recheck;
+	struct session_said *told; /* each commit once; the last word counts */
+	size_t n_told, told_room;
+	struct auto_good *auto_good; /* good = auto: see auto_good.h; else NULL */
+	struct series *series;       /* see series.h; else NULL */
+
 	struct commit_id good, bad; /* the metric's words */
 	struct commit_id old, new;  /* history's */
+	struct commit_id
+		*older; /* old, then those said to be in the old state beside the candidates */
+	size_t n_older;
 	struct commit_id *merge_base;
 	size_t n_merge_bases;
 	struct dag dag;
 	struct engine *engine;
+	struct engine_given *given; /* for the engine: told, by node */
+	size_t n_given;
 	struct engine_opts engine_opts; /* what it was made with */
 	int64_t retry_after; /* failures of the ends up to this trial were given another try */
 	struct verdict_opts verdict;
 
+	bool claimed;        /* see session_claim() */
 	struct store *store; /* NULL in SESSION_VIEW before the first run */
 	int lock_fd;
-	char setup[HASH_HEX_SIZE]; /* what makes values comparable */
+	char setup[HASH_HEX_SIZE]; /* what makes values comparable; see session_setup_of() */
 	unsigned other_setup;      /* stored trials of another setup: not used */
+	struct patches *patches;   /* see patches.h; NULL: no patch.NAME */
 
 	struct builder *builder; /* opened at the first build */
 	struct strv fragments;   /* campaign's and workload's */
@@ -64,9 +108,12 @@ struct session {
  * walks the history, opens the store and replays it. @s is an empty struct;
  * session_close() releases it, also after a failure.
  */
-int session_open(struct session *s, const struct config *cfg, enum session_mode mode,
+int session_open(struct session *s, const struct config *cfg, const struct session_opts *o,
 		 struct err *e);
 void session_close(struct session *s);
+
+/* Once the ends are apart: from now on the store belongs to this campaign, and to no other. */
+int session_claim(struct session *s, struct err *e);
 
 /* Engine number of @id; DAG_NONE: no commit of this campaign. */
 uint32_t session_node(const struct session *s, const struct commit_id *id);

@@ -23,6 +23,21 @@ static int add_files(struct hash *h, const struct strv *paths, struct err *e)
 	return 0;
 }
 
+/* Those without a range; the others are for some commits only: see session_setup_of(). */
+static int add_patches(const struct config_patches *patches, struct hash *h, struct err *e)
+{
+	char hex[HASH_HEX_SIZE];
+
+	for (size_t i = 0; i < patches->n; i++) {
+		if (patches->v[i].from)
+			continue;
+		if (hash_file(patches->v[i].file, hex, e) < 0)
+			return -1;
+		hash_add_text(h, hex);
+	}
+	return 0;
+}
+
 static int add_build(const struct session *s, struct hash *h, struct err *e)
 {
 	const struct config *c = s->cfg;
@@ -40,8 +55,9 @@ static int add_build(const struct session *s, struct hash *h, struct err *e)
 			return -1;
 		hash_add_text(h, hex);
 	}
-	return add_files(h, &s->fragments, e) < 0 || add_files(h, &c->build.patches, e) < 0 ? -1
-											    : 0;
+	if (add_files(h, &s->fragments, e) < 0 || add_files(h, &c->build.patches, e) < 0)
+		return -1;
+	return add_patches(&c->build.patch, h, e);
 }
 
 static void add_target(const struct session *s, struct hash *h)

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/fs.h"
+#include "campaign/auto_good.h"
 #include "campaign/confirm.h"
 #include "campaign/replay.h"
 
@@ -104,7 +105,7 @@ static int tally_trial(const struct store_trial *row, void *cookie)
 		t->r->seconds_boot += row->boot_seconds;
 		t->r->seconds_workload += row->run_seconds;
 	}
-	if (!str_eq(row->setup, t->s->setup) || !replay_counts(t->s, row))
+	if (!replay_counts(t->s, row))
 		c = NULL;
 	add_samples(t, c, row);
 	if (!c)
@@ -150,12 +151,43 @@ static int fill_commit(struct session *s, const struct commit_id *id, struct rep
 	return 0;
 }
 
+/* Without ends there is no engine: the commits that the store has, for `test`. */
+struct stored_commits {
+	struct session *s;
+	struct report *r;
+	struct err *e;
+	size_t room;
+};
+
+static int see_stored(const struct store_trial *row, void *cookie)
+{
+	struct stored_commits *q = cookie;
+	struct report *r = q->r;
+
+	if (!replay_counts(q->s, row) || find_tested(r, &row->commit))
+		return 0;
+	xgrow(&r->tested, &q->room, r->n_tested + 1, sizeof(*r->tested));
+	r->tested[r->n_tested] = (struct report_commit){ .outcome = TRIAL_OK };
+	return fill_commit(q->s, &row->commit, &r->tested[r->n_tested++], q->e);
+}
+
+static int fill_stored(struct session *s, struct report *r, struct err *e)
+{
+	struct stored_commits q = { .s = s, .r = r, .e = e };
+	struct store_visitor v = { .trial = see_stored, .cookie = &q };
+
+	return s->store ? store_visit(s->store, &v, e) : 0;
+}
+
 static int fill_tested(struct session *s, struct report *r, struct err *e)
 {
-	uint32_t n = engine_tested_count(s->engine);
+	uint32_t n;
 
-	r->tested = xcalloc(n, sizeof(*r->tested));
 	r->good = r->bad = SIZE_MAX;
+	if (!s->engine)
+		return fill_stored(s, r, e);
+	n = engine_tested_count(s->engine);
+	r->tested = xcalloc(n, sizeof(*r->tested));
 	for (uint32_t i = 0; i < n; i++) {
 		struct report_commit *c = &r->tested[r->n_tested];
 		struct engine_commit ec;
@@ -213,6 +245,8 @@ static int fill_result(struct session *s, struct report *r, struct err *e)
 	struct engine_result er;
 	struct engine_step step;
 
+	if (!s->engine)
+		return 0;
 	engine_result(s->engine, &er);
 	engine_next(s->engine, &step);
 	r->status = er.status;
@@ -269,6 +303,27 @@ static int fill_config_diff(struct session *s, struct report *r, struct err *e)
 	return 0;
 }
 
+/* Only what concerns the candidates: a range to be skipped can be far larger. */
+static void fill_told(struct session *s, struct report *r)
+{
+	r->told = xcalloc(s->n_told, sizeof(*r->told));
+	for (size_t i = 0; i < s->n_told; i++) {
+		const struct session_said *t = &s->told[i];
+		uint32_t node = session_node(s, &t->id);
+		struct engine_commit c;
+
+		if (node == DAG_NONE)
+			continue;
+		r->told[r->n_told++] = (struct report_told){
+			.id = t->id,
+			.verdict = t->verdict,
+			.person = t->person,
+			.measured = engine_commit_of(s->engine, node, &c) ? c.verdict
+									  : VERDICT_UNSET,
+		};
+	}
+}
+
 static void fill_settings(struct session *s, struct report *r)
 {
 	const struct config *c = s->cfg;
@@ -277,15 +332,19 @@ static void fill_settings(struct session *s, struct report *r)
 	r->metric = xstrdup(s->metric->name);
 	r->state_dir = xstrdup(c->campaign.state);
 	r->repo = xstrdup(c->campaign.repo);
-	r->fix = c->campaign.hunt == HUNT_FIX;
+	r->fix = s->fix;
+	if (s->term_new && !str_eq(s->term_new, "bad") && !str_eq(s->term_new, "fixed"))
+		r->term_new = xstrdup(s->term_new);
 	r->good_id = s->good;
 	r->bad_id = s->bad;
 	r->candidates = dag_candidates(&s->dag);
-	r->ends = *engine_ends(s->engine);
 	r->effect = s->verdict.effect;
 	r->confidence = s->verdict.confidence;
-	r->sd = stats_pool_sd(engine_pool(s->engine));
-	r->df = engine_pool(s->engine)->df;
+	if (s->engine) {
+		r->ends = *engine_ends(s->engine);
+		r->sd = stats_pool_sd(engine_pool(s->engine));
+		r->df = engine_pool(s->engine)->df;
+	}
 	r->deterministic = c->target.type == TARGET_QEMU && c->target.deterministic;
 	r->single_boots = s->verdict.max_boots == 1 && s->verdict.end_boots == 1;
 	r->session_total = clock_mono_s() - s->started;
@@ -303,6 +362,8 @@ int summary_make(struct session *s, struct report *r, struct err *e)
 	int ret = 0;
 
 	fill_settings(s, r);
+	fill_told(s, r);
+	auto_good_report(s, r);
 	if (fill_tested(s, r, e) < 0 || fill_result(s, r, e) < 0)
 		return -1;
 	if (s->store && store_visit(s->store, &v, e) < 0)
@@ -311,7 +372,7 @@ int summary_make(struct session *s, struct report *r, struct err *e)
 	if (ret < 0)
 		return -1;
 	r->unit = xstrdup(s->unit ? s->unit : "");
-	if (confirm_judge(s, &r->confirm, e) < 0)
+	if (s->engine && confirm_judge(s, &r->confirm, e) < 0)
 		return -1;
 	if (r->confirm.state == CONFIRM_NO)
 		r->status = ENGINE_NOT_CONFIRMED;

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "campaign/patches.h"
 #include "campaign/replay.h"
 #include "campaign/trial_internal.h"
 
@@ -42,7 +43,7 @@ static int record_build_failure(struct attempt *a, struct trial_report *r, struc
 	_cleanup_(store_trial_release) struct store_trial t = {
 		.commit = *a->id,
 		.build_id = a->build_row,
-		.setup = xstrdup(a->s->setup),
+		.setup = xstrdup(session_setup_of(a->s, a->id)),
 		.purpose = xstrdup(a->purpose),
 		.outcome = a->build.outcome,
 		.detail = xstrdup(a->build.signature ? a->build.signature : ""),

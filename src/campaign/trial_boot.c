@@ -13,7 +13,9 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "campaign/guest_image.h"
+#include "campaign/patches.h"
 #include "campaign/progress.h"
+#include "campaign/series.h"
 #include "target/guest.h"
 
 static int open_qemu(struct session *s, struct err *e)
@@ -69,6 +71,7 @@ static void make_env(const struct attempt *a, long trial, struct strv *env)
 	strv_addf(env, "KREGRESS_COMMIT=%s", a->hex);
 	strv_addf(env, "KREGRESS_TRIAL=%ld", trial);
 	strv_addf(env, "KREGRESS_STATE=%s", s->cfg->campaign.state);
+	series_env(s, env);
 	/* "where they exist": a name alone takes away what our own caller had set. */
 	if (s->builder) {
 		strv_addf(env, "KREGRESS_SRC=%s", builder_src(s->builder));
@@ -99,7 +102,7 @@ static void fill_trial(struct attempt *a, const struct target_result *r, struct 
 		str_addf(&facts, "%s\n", r->facts.v[i]);
 	t->commit = *a->id;
 	t->build_id = a->build_row;
-	t->setup = xstrdup(a->s->setup);
+	t->setup = xstrdup(session_setup_of(a->s, a->id));
 	t->purpose = xstrdup(a->purpose);
 	t->outcome = r->outcome;
 	t->detail = xstrdup(r->detail);
@@ -188,7 +191,8 @@ static int see_booted(const struct store_trial *t, void *cookie)
 {
 	struct canary_search *q = cookie;
 
-	if (str_eq(t->setup, q->s->setup) && !t->twin && t->outcome == TRIAL_OK)
+	if (str_eq(t->setup, session_setup_of(q->s, &t->commit)) && !t->twin &&
+	    t->outcome == TRIAL_OK)
 		q->commit = t->commit;
 	return 0;
 }

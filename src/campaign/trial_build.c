@@ -9,14 +9,16 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/log.h"
+#include "campaign/patches.h"
 #include "campaign/progress.h"
 #include "campaign/replay.h"
+#include "campaign/series.h"
 
 int trial_open_builder(struct session *s, struct err *e)
 {
 	const struct config *c = s->cfg;
 	struct build_opts o = {
-		.repo = s->repo,
+		.repo = s->user_repo ? s->user_repo : s->repo,
 		.arch = c->build.arch,
 		.config = c->build.config,
 		.fragments = &s->fragments,
@@ -35,8 +37,11 @@ int trial_open_builder(struct session *s, struct err *e)
 
 	if (s->builder)
 		return 0;
-	if (!s->env.n)
+	patches_to_builder(s, &o);
+	if (!s->env.n) {
 		strv_addf(&s->env, "KREGRESS_STATE=%s", c->campaign.state);
+		series_env(s, &s->env);
+	}
 	return builder_open(&o, &s->builder, e);
 }
 
@@ -169,7 +174,7 @@ static struct store_trial copy_trial(const struct twin_search *q, const struct s
 	struct store_trial c = {
 		.commit = *q->a->id,
 		.build_id = q->a->build_row,
-		.setup = xstrdup(t->setup),
+		.setup = xstrdup(session_setup_of(q->a->s, q->a->id)),
 		.purpose = xstrdup(q->a->purpose),
 		.outcome = t->outcome,
 		.detail = t->detail ? xstrdup(t->detail) : NULL,

@@ -22,7 +22,7 @@ struct cmd {
 	int (*run)(int argc, char **argv, struct err *e);
 };
 
-extern const struct cmd cmd_run, cmd_status, cmd_log, cmd_doctor, cmd_init, cmd_help;
+extern const struct cmd cmd_run, cmd_test, cmd_status, cmd_log, cmd_doctor, cmd_init, cmd_help;
 
 /* The table, ending with NULL. */
 extern const struct cmd *const cmd_table[];
@@ -53,6 +53,10 @@ int cmd_option(int argc, char **argv, const char *letters, const struct option *
 /* Options that the commands with a campaign FILE share. */
 struct cmd_file {
 	bool json;
+	bool git;             /* --git */
+	bool from_git;        /* --from-git */
+	char *replay;         /* --replay FILE; owned */
+	bool recheck;         /* --recheck */
 	bool optional;        /* set before: no FILE and no kregress.ini is no error */
 	struct strv settings; /* of -o; owned */
 	char *path;           /* FILE as given, or found; owned */
@@ -64,13 +68,29 @@ struct cmd_file {
 		.json = false \
 	}
 void cmd_file_release(struct cmd_file *f);
-/*
- * Parse "[--json] [-o section.key=value]… [FILE]" and load the campaign. @has_json:
- * the command knows --json.
- */
-int cmd_file_parse(struct cmd_file *f, int argc, char **argv, bool has_json, struct err *e);
 
-/* "kregress run -o … FILE", as a person would type it to go on. Appends. */
+/*
+ * Where the repository that one stands in is looked for, as git does: $GIT_DIR where it is set
+ * (git bisect run sets it if it was given), else around this folder.
+ */
+const char *cmd_here(void);
+struct repo;
+/* That repository; NULL: in none. Owned. */
+struct repo *cmd_repo_here(void);
+
+/* Which of the shared options a command knows. */
+#define CMD_JSON 1u
+#define CMD_GIT 2u    /* --git */
+#define CMD_IMPORT 4u /* --from-git, --replay FILE, --recheck */
+/* Parse "[options] [-o section.key=value]… [FILE]" and load the campaign. @known: of the above. */
+int cmd_file_parse(struct cmd_file *f, int argc, char **argv, unsigned known, struct err *e);
+
+/* The last part of it, where -o and FILE are read: f->path, else kregress.ini here or above. */
+int cmd_file_load(struct cmd_file *f, struct err *e);
+
+/* "kregress <command> -o … FILE", as a person would type it. Appends. */
+void cmd_file_line(const struct cmd_file *f, const char *command, struct str *out);
+/* The same for "run", to go on. */
 void cmd_resume_line(const struct cmd_file *f, struct str *out);
 
 #endif

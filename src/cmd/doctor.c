@@ -94,7 +94,7 @@ static int check_campaign(struct doctor *d, struct err *e)
 {
 	struct err why = ERR_INIT;
 	struct session s;
-	int ret = session_open(&s, d->cfg, SESSION_VIEW, &why);
+	int ret = session_open(&s, d->cfg, &(struct session_opts){ .mode = SESSION_VIEW }, &why);
 
 	if (ret == 0) {
 		check_history(d, &s);
@@ -129,7 +129,7 @@ static int run(int argc, char **argv, struct err *e)
 	struct doctor d = { .cfg = NULL };
 
 	f.optional = true;
-	if (cmd_file_parse(&f, argc, argv, false, e) < 0)
+	if (cmd_file_parse(&f, argc, argv, 0, e) < 0)
 		return -1;
 	if (f.loaded)
 		d.cfg = &f.cfg;

@@ -56,7 +56,7 @@ static void check_tool(struct doctor *d, const struct tool *t)
 
 	if (!wanted(d, t->need))
 		return;
-	if (str_eq(t->name, "git") && d->cfg && d->cfg->build.patches.n)
+	if (str_eq(t->name, "git") && d->cfg && d->cfg->build.patches.n + d->cfg->build.patch.n)
 		missing = DOCTOR_PROBLEM;
 	if (present(t->name))
 		doctor_say(d, DOCTOR_OK, "tool: %s", t->name);

@@ -316,7 +316,7 @@ static int check_file(const char *path, struct err *e)
 
 	if (config_load(path, &none, &cfg, e) < 0)
 		return -1;
-	ret = session_open(&s, &cfg, SESSION_VIEW, e);
+	ret = session_open(&s, &cfg, &(struct session_opts){ .mode = SESSION_VIEW }, e);
 	session_close(&s);
 	config_release(&cfg);
 	return ret;

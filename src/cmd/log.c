@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/log.h"
+#include "campaign/git_log.h"
 #include "cmd/cmd.h"
 #include "io/store.h"
 #include "report/report.h"
@@ -19,13 +20,14 @@
 #define PRECISION 15
 
 static const char usage[] =
-	"Usage: kregress log [--json] [-o <section.key=value>]... [FILE]\n"
+	"Usage: kregress log [--json | --git] [-o <section.key=value>]... [FILE]\n"
 	"\n"
 	"Show what a campaign did, oldest first: each build, each trial with the values\n"
 	"of the deciding metric, each verdict, trouble, start and stop. FILE is a\n"
 	"campaign file; without it kregress.ini in this folder or above.\n"
 	"\n"
 	"Options:\n"
+	"      --git                    as 'git bisect replay' takes it\n"
 	"      --json                   one JSON object a line, for each stored trial\n"
 	"  -o <section.key=value>       set a key over the file's value; repeatable\n"
 	"  -h, --help                   show this text\n"
@@ -120,7 +122,11 @@ static int print_note(const struct store_note *n, void *cookie)
 
 	(void)cookie;
 	add_clean(&kind, n->kind);
-	add_clean(&text, n->text);
+	/* a whole file in one line is not for reading */
+	if (str_eq(n->kind, "import"))
+		str_addf(&text, "a bisect log of %zu bytes", n->text ? strlen(n->text) : 0);
+	else
+		add_clean(&text, n->text);
 	print_line(n->time, str_text(&kind), &text);
 	return 0;
 }
@@ -182,6 +188,21 @@ static int print_json(const struct store_trial *t, void *cookie)
 	return 0;
 }
 
+/* Present state in git's words: that needs the history. */
+static int print_git(const struct cmd_file *f, struct err *e)
+{
+	_cleanup_str_ struct str text = STR_INIT;
+	struct session s;
+	int ret = session_open(&s, &f->cfg, &(struct session_opts){ .mode = SESSION_VIEW }, e);
+
+	if (ret == 0) {
+		git_log(&s, &text);
+		fputs(str_text(&text), stdout);
+	}
+	session_close(&s);
+	return ret;
+}
+
 static int run(int argc, char **argv, struct err *e)
 {
 	_cleanup_(cmd_file_release) struct cmd_file f = CMD_FILE_INIT;
@@ -193,8 +214,12 @@ static int run(int argc, char **argv, struct err *e)
 	struct store *store;
 	int ret;
 
-	if (cmd_file_parse(&f, argc, argv, true, e) < 0)
+	if (cmd_file_parse(&f, argc, argv, CMD_JSON | CMD_GIT, e) < 0)
 		return -1;
+	if (f.git && f.json)
+		return err_set(e, ERR_USAGE, "--git and --json are two forms: use one of them");
+	if (f.git)
+		return print_git(&f, e);
 	/* The store alone: the log needs no walk of the history. */
 	path = fs_join(f.cfg.campaign.state, "campaign.db");
 	if (!fs_exists(path)) {

@@ -45,9 +45,11 @@ static int run(int argc, char **argv, struct err *e)
 	struct session s;
 	int ret;
 
-	if (cmd_file_parse(&f, argc, argv, true, e) < 0)
+	if (cmd_file_parse(&f, argc, argv, CMD_JSON, e) < 0)
 		return -1;
-	ret = session_open(&s, &f.cfg, SESSION_VIEW, e);
+	ret = session_open(&s, &f.cfg,
+			   &(struct session_opts){ .mode = SESSION_VIEW, .ends_optional = true },
+			   e);
 	if (ret == 0)
 		ret = show(&s, &f, e);
 	session_close(&s);

@@ -1,53 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which commit to measure next, and what the measured ones say. */
-#include "core/engine.h"
+#include "core/engine_internal.h"
 
 #include <stdlib.h>
 
 #include "base/str.h"
 
-/* A commit with trials (the ends: also before they have any). */
-struct measured {
-	uint32_t node;
-	enum verdict verdict;
-	double mean; /* running, of data.boot */
-	struct verdict_data data;
-};
-
-struct engine {
-	struct engine_opts o;
-	uint32_t nodes; /* candidates, old end, merge bases */
-	uint32_t *slot; /* node → 1 + index into commit; 0: none */
-	/* In order of first testing; 0 and 1 are the good and the bad end. */
-	struct measured **commit;
-	size_t n_commits, room;
-	struct stats_pool pool;
-	struct ends ends;
-	size_t look; /* boots that both ends need before they are looked at next */
-
-	enum engine_phase phase;
-	enum engine_status status;
-	uint32_t node; /* to boot next; when done: engine_result.node */
-
-	enum dag_mark *mark;
-	uint32_t bad; /* git's one bad ref */
-	struct pick_bisect *picker;
-	struct pick pick;
-
-	bool *scratch, *scratch2; /* dag->n each */
-	uint32_t *all, n_all;     /* candidates before the search */
-};
-
-enum { GOOD_END = 0, BAD_END = 1 };
-
-static struct measured *measured_of(const struct engine *e, uint32_t node)
-{
-	return e->slot[node] ? e->commit[e->slot[node] - 1] : NULL;
-}
-
 static struct measured *measured_get(struct engine *e, uint32_t node)
 {
-	struct measured *m = measured_of(e, node);
+	struct measured *m = engine_measured_of(e, node);
 
 	if (m)
 		return m;
@@ -69,17 +30,6 @@ static bool is_end(const struct engine *e, const struct measured *m)
 	return m == e->commit[GOOD_END] || m == e->commit[BAD_END];
 }
 
-/* Verdicts speak of the metric, the walk of history: old and new. */
-static bool is_new_state(const struct engine *e, enum verdict v)
-{
-	return v == (e->o.hunt_fix ? VERDICT_GOOD : VERDICT_BAD);
-}
-
-static bool is_old_state(const struct engine *e, enum verdict v)
-{
-	return v == (e->o.hunt_fix ? VERDICT_BAD : VERDICT_GOOD);
-}
-
 struct engine *engine_new(const struct engine_opts *o)
 {
 	struct engine *e = xcalloc(1, sizeof(*e));
@@ -89,6 +39,7 @@ struct engine *engine_new(const struct engine_opts *o)
 	e->nodes = o->dag->n + 1 + o->merge_bases;
 	e->slot = xcalloc(e->nodes, sizeof(*e->slot));
 	e->mark = xcalloc(o->dag->n + (size_t)1, sizeof(*e->mark));
+	e->alike = xcalloc(o->dag->n + (size_t)1, sizeof(*e->alike));
 	e->bad = o->dag->tip;
 	measured_get(e, o->hunt_fix ? o->dag->tip : old);
 	measured_get(e, o->hunt_fix ? old : o->dag->tip);
@@ -112,163 +63,13 @@ void engine_free(struct engine *e)
 	free(e->commit);
 	free(e->slot);
 	free(e->mark);
+	free(e->alike);
+	free(e->move);
 	free(e->scratch);
 	free(e->scratch2);
 	free(e->all);
 	pick_bisect_free(e->picker);
 	free(e);
-}
-
-static bool *cleared_scratch(struct engine *e, bool **scratch)
-{
-	free(*scratch);
-	*scratch = xcalloc(e->o.dag->n, sizeof(**scratch));
-	return *scratch;
-}
-
-/* scratch[i]: i is a candidate still, an ancestor of bad and of no commit in the old state. */
-static const bool *mark_candidates(struct engine *e)
-{
-	bool *in = cleared_scratch(e, &e->scratch), *out = cleared_scratch(e, &e->scratch2);
-
-	dag_mark_ancestors(e->o.dag, e->bad, in);
-	for (size_t i = 0; i < e->n_commits; i++) {
-		uint32_t node = e->commit[i]->node;
-
-		if (node < e->o.dag->n && e->mark[node] == DAG_GOOD)
-			dag_mark_ancestors(e->o.dag, node, out);
-	}
-	for (uint32_t i = 0; i < e->o.dag->n; i++)
-		in[i] = in[i] && !out[i];
-	return in;
-}
-
-static bool is_ancestor_of(struct engine *e, uint32_t ancestor, uint32_t node)
-{
-	bool *mark = cleared_scratch(e, &e->scratch);
-
-	dag_mark_ancestors(e->o.dag, node, mark);
-	return mark[ancestor];
-}
-
-/* Let the verdict on a candidate move the search, unless it contradicts what is known. */
-static void move_search(struct engine *e, uint32_t node, enum verdict v)
-{
-	bool asked = e->phase == PHASE_SEARCH && e->node == node; /* then it cannot */
-
-	if (is_new_state(e, v)) {
-		if (!asked && !mark_candidates(e)[node])
-			return;
-		e->mark[node] = DAG_BAD;
-		e->bad = node;
-	} else if (is_old_state(e, v)) {
-		if (asked || !is_ancestor_of(e, e->bad, node))
-			e->mark[node] = DAG_GOOD;
-	} else {
-		e->mark[node] = DAG_SKIP;
-	}
-}
-
-static void finish(struct engine *e, enum engine_status status, uint32_t node)
-{
-	e->phase = PHASE_DONE;
-	e->status = status;
-	e->node = node;
-}
-
-/* True when @m got its verdict now. */
-static bool decide(struct engine *e, struct measured *m)
-{
-	if (m->verdict != VERDICT_UNSET)
-		return false;
-	m->verdict = verdict_decide(&e->o.verdict, &e->ends, &m->data, &e->pool,
-				    dag_candidates(e->o.dag), NULL);
-	if (m->verdict == VERDICT_UNSET)
-		return false;
-	if (m->node < e->o.dag->n)
-		move_search(e, m->node, m->verdict);
-	return true;
-}
-
-static bool is_any_base_skipped(const struct engine *e)
-{
-	for (uint32_t i = 0; i < e->o.merge_bases; i++) {
-		const struct measured *m = measured_of(e, e->o.dag->n + 1 + i);
-
-		if (m && (m->verdict == VERDICT_SKIP || m->verdict == VERDICT_UNSURE))
-			return true;
-	}
-	return false;
-}
-
-/*
- * git's walk can list a commit that is no candidate (clock skew): what was found out about such
- * a one is then taken as if it had been asked for. False: it is not known yet.
- */
-static bool take_known(struct engine *e)
-{
-	const struct measured *m;
-
-	if (e->pick.kind != PICK_TEST)
-		return false;
-	e->node = e->pick.node;
-	m = measured_of(e, e->node);
-	if (!m || m->verdict == VERDICT_UNSET)
-		return false;
-	move_search(e, e->node, m->verdict);
-	return true;
-}
-
-static void search_next(struct engine *e)
-{
-	do {
-		pick_bisect_next(e->picker, e->mark, e->bad, &e->pick);
-	} while (take_known(e));
-	if (e->pick.kind == PICK_TEST)
-		return;
-	if (e->pick.kind == PICK_FOUND)
-		finish(e, ENGINE_FOUND, e->pick.node);
-	else
-		finish(e, ENGINE_SHORT_LIST, DAG_NONE);
-}
-
-static void search_begin(struct engine *e)
-{
-	struct pick_opts po = { .first_parent = e->o.first_parent,
-				.any_skip = is_any_base_skipped(e) };
-
-	e->phase = PHASE_SEARCH;
-	e->picker = pick_bisect_new(e->o.dag, &po);
-	search_next(e);
-}
-
-static void merge_bases_next(struct engine *e)
-{
-	e->phase = PHASE_MERGE_BASES;
-	for (uint32_t i = 0; i < e->o.merge_bases; i++) {
-		const struct measured *m;
-
-		e->node = e->o.dag->n + 1 + i;
-		m = measured_of(e, e->node);
-		if (!m || m->verdict == VERDICT_UNSET)
-			return;
-		if (is_new_state(e, m->verdict)) {
-			finish(e, ENGINE_BAD_MERGE_BASE, e->node);
-			return;
-		}
-	}
-	search_begin(e);
-}
-
-/* The ends are what the user says they are; commits measured early are judged now. */
-static void ends_are_apart(struct engine *e)
-{
-	e->commit[GOOD_END]->verdict = VERDICT_GOOD;
-	e->commit[BAD_END]->verdict = VERDICT_BAD;
-	e->mark[e->o.dag->tip] = DAG_BAD;
-	for (size_t i = BAD_END + 1; i < e->n_commits; i++)
-		decide(e, e->commit[i]);
-	merge_bases_next(e);
 }
 
 /*
@@ -286,7 +87,7 @@ static void ends_refuse(struct engine *e, enum engine_status status, uint32_t no
 		if (m->verdict == VERDICT_UNSET && m->data.n)
 			m->verdict = VERDICT_UNSURE;
 	}
-	finish(e, status, node);
+	engine_finish(e, status, node);
 }
 
 /* May this end be judged by its failure alone? */
@@ -316,7 +117,7 @@ static void ends_look(struct engine *e)
 		     dag_candidates(e->o.dag), fewest < most, &e->ends);
 	e->look = fewest + 1;
 	if (e->ends.state == ENDS_APART)
-		ends_are_apart(e);
+		engine_search_begin(e);
 	else if (e->ends.state == ENDS_SWAPPED)
 		ends_refuse(e, ENGINE_SWAPPED, DAG_NONE);
 	else if (e->ends.state == ENDS_SAME_SIDE)
@@ -365,12 +166,16 @@ void engine_observe(struct engine *e, uint32_t node, const struct trial *t)
 	verdict_data_add(&m->data, t);
 	if (m->data.n > before)
 		pool_boot(e, m, t->copy);
+	if (t->outcome != TRIAL_OK && !m->alike)
+		m->alike = t->alike;
 	if (e->phase == PHASE_ENDS && is_end(e, m))
 		ends_next(e);
-	else if (e->phase == PHASE_MERGE_BASES && decide(e, m))
-		merge_bases_next(e);
-	else if (e->phase == PHASE_SEARCH && decide(e, m))
-		search_next(e);
+	else if (e->phase == PHASE_RECHECK && engine_decide(e, m))
+		engine_recheck_next(e);
+	else if (e->phase == PHASE_MERGE_BASES && engine_decide(e, m))
+		engine_merge_bases_next(e);
+	else if (e->phase == PHASE_SEARCH && engine_decide(e, m))
+		engine_search_next(e);
 }
 
 void engine_next(struct engine *e, struct engine_step *step)
@@ -388,7 +193,7 @@ void engine_next(struct engine *e, struct engine_step *step)
 	if (e->phase == PHASE_DONE)
 		return;
 	step->node = e->node;
-	m = measured_of(e, e->node);
+	m = engine_measured_of(e, e->node);
 	step->boot = m ? (unsigned)m->data.n + 1 : 1;
 }
 
@@ -420,6 +225,12 @@ void engine_result(struct engine *e, struct engine_result *r)
 		r->left = e->all;
 		r->n_left = e->n_all;
 	}
+}
+
+size_t engine_moves(const struct engine *e, const struct engine_move **moves)
+{
+	*moves = e->move;
+	return e->n_moves;
 }
 
 const struct ends *engine_ends(const struct engine *e)
@@ -464,7 +275,7 @@ void engine_tested(const struct engine *e, uint32_t i, struct engine_commit *out
 
 bool engine_commit_of(const struct engine *e, uint32_t node, struct engine_commit *out)
 {
-	const struct measured *m = node < e->nodes ? measured_of(e, node) : NULL;
+	const struct measured *m = node < e->nodes ? engine_measured_of(e, node) : NULL;
 
 	if (!m || !has_trial(m))
 		return false;
@@ -475,8 +286,11 @@ bool engine_commit_of(const struct engine *e, uint32_t node, struct engine_commi
 const char *engine_phase_name(enum engine_phase p)
 {
 	static const char *const names[] = {
-		[PHASE_ENDS] = "ends",     [PHASE_MERGE_BASES] = "merge bases",
-		[PHASE_SEARCH] = "search", [PHASE_CONFIRM] = "confirm",
+		[PHASE_ENDS] = "ends",
+		[PHASE_RECHECK] = "recheck",
+		[PHASE_MERGE_BASES] = "merge bases",
+		[PHASE_SEARCH] = "search",
+		[PHASE_CONFIRM] = "confirm",
 		[PHASE_DONE] = "done",
 	};
 

@@ -12,6 +12,17 @@
 #include "core/verdict.h"
 
 /*
+ * A verdict that was said, not measured: by a person in a bisect log, or skip = in the file.
+ * Counts as soon as the ends are apart, and before what was measured of that commit. With
+ * @recheck it does not count: the commit is measured before the search instead.
+ */
+struct engine_given {
+	uint32_t node;        /* a candidate or merge base */
+	enum verdict verdict; /* GOOD, BAD, SKIP: in the metric's words */
+	bool recheck;
+};
+
+/*
  * Commits are numbered: 0 … dag->n − 1 the candidates, dag->n the old end (it
  * is no candidate), dag->n + 1 … the merge bases. The new end is dag->tip.
  * Old and new are history's words; good and bad are the metric's: in a
@@ -22,6 +33,10 @@ struct engine_opts {
 	uint32_t merge_bases;  /* how many must be tested first (0: old is an ancestor of new) */
 	bool hunt_fix;
 	bool first_parent;
+	bool borders; /* skipped commits are walked by the borders of what fails alike, else as git does */
+	bool any_skip; /* commits outside the candidates are skipped: see pick_opts */
+	const struct engine_given *given; /* borrowed; must outlive the engine */
+	size_t n_given;
 	struct verdict_opts verdict;
 };
 
@@ -31,11 +46,13 @@ struct engine_opts {
  * looks, until max(max_boots, end_boots). An end that fails is END_UNMEASURED, unless it is
  * the bad one, policy calls that failure bad, and the threshold is absolute or relative: then
  * the good end is measured alone.
+ * RECHECK: those given that are to be measured, in their order.
  * MERGE_BASES: each must be in the old state; skipped and unsure ones are passed over.
  * SEARCH: pick_bisect's commit, booted until its verdict; unsure is walked like a skip.
  */
 enum engine_phase {
 	PHASE_ENDS = 1,
+	PHASE_RECHECK,
 	PHASE_MERGE_BASES,
 	PHASE_SEARCH,
 	PHASE_CONFIRM, /* reserved: not entered yet */
@@ -99,6 +116,17 @@ void engine_next(struct engine *e, struct engine_step *step);
 void engine_observe(struct engine *e, uint32_t node, const struct trial *t);
 
 void engine_result(struct engine *e, struct engine_result *r);
+
+/*
+ * What moved the search, in order: exactly what git bisect would have been told. The ends are
+ * not in it, nor verdicts that contradicted what was known.
+ */
+struct engine_move {
+	uint32_t node;
+	enum dag_mark mark; /* DAG_BAD: new state, DAG_GOOD: old state, DAG_SKIP */
+};
+/* Borrowed until the next call; returns the count. */
+size_t engine_moves(const struct engine *e, const struct engine_move **moves);
 
 /* The ends as last looked at; state 0 before the first look. Kept when the search begins. */
 const struct ends *engine_ends(const struct engine *e);

@@ -7,6 +7,7 @@
 
 #include "base/str.h"
 #include "core/history.h"
+#include "core/pick_borders.h"
 #include "core/reach.h"
 
 struct pick_bisect {
@@ -366,8 +367,8 @@ static void set_left(struct pick_bisect *p, const enum dag_mark *mark, uint32_t 
 	for (uint32_t x = 0; x < p->n; x++) {
 		uint32_t node = p->list[x];
 
-		if (!p->same[x] &&
-		    (kind != PICK_ONLY_SKIPPED || mark[node] == DAG_SKIP || node == bad))
+		if (!p->same[x] && (p->o.alike || kind != PICK_ONLY_SKIPPED ||
+				    mark[node] == DAG_SKIP || node == bad))
 			p->left[p->n_left++] = node;
 	}
 }
@@ -380,6 +381,29 @@ static bool has_skip(const struct pick_bisect *p, const enum dag_mark *mark)
 	return p->o.any_skip;
 }
 
+/* Returns DAG_NONE when only skipped ones and their shadow are left (pick_borders.h). */
+static uint32_t choose_by_borders(struct pick_bisect *p, const enum dag_mark *mark, uint32_t bad)
+{
+	struct borders b = {
+		.n = p->n,
+		.counting = p->counting,
+		.list = p->list,
+		.order = p->order,
+		.start = p->start,
+		.parent = p->parent,
+		.weight = p->reach,
+		.same = p->same,
+		.mark = mark,
+		.alike = p->o.alike,
+		.bad = bad,
+	};
+
+	if (!borders_has_skipped(&b))
+		return choose(p);
+	b.porous = borders_are_porous(p->dag, mark, p->o.alike);
+	return borders_pick(&b);
+}
+
 static void decide(struct pick_bisect *p, const enum dag_mark *mark, uint32_t bad, struct pick *out)
 {
 	bool tried = false;
@@ -389,7 +413,10 @@ static void decide(struct pick_bisect *p, const enum dag_mark *mark, uint32_t ba
 		return;
 	make_parents(p);
 	weigh(p);
-	x = has_skip(p, mark) ? choose_around_skipped(p, mark, bad, &tried) : choose(p);
+	if (p->o.alike)
+		x = choose_by_borders(p, mark, bad);
+	else
+		x = has_skip(p, mark) ? choose_around_skipped(p, mark, bad, &tried) : choose(p);
 	if (x == DAG_NONE) {
 		out->kind = PICK_ONLY_SKIPPED;
 	} else if (p->counting) {

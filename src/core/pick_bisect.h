@@ -14,7 +14,7 @@ enum dag_mark { DAG_UNKNOWN = 0, DAG_GOOD, DAG_BAD, DAG_SKIP };
 enum pick_kind {
 	PICK_TEST = 1,     /* test this one next */
 	PICK_FOUND,        /* node is the first bad commit */
-	PICK_ONLY_SKIPPED, /* only skipped commits are left to test: see pick_left() */
+	PICK_ONLY_SKIPPED, /* only skipped commits are left to test: see pick_bisect_left() */
 	PICK_EMPTY,        /* no candidate: bad is reachable from good, or none touches the paths */
 };
 
@@ -29,6 +29,14 @@ struct pick_opts {
 	bool first_parent;
 	/* Commits outside the dag are skipped, such as a merge base: git then sorts (rule 5). */
 	bool any_skip;
+	/*
+	 * Borrowed, n entries that the caller keeps current: of DAG_SKIP nodes, the
+	 * same number where they failed alike; 0: tells nothing of its neighbours
+	 * (unsure, or the user's word). Skipped candidates are then walked by the
+	 * borders of what is broken (pick_borders.h); while there are none, the pick
+	 * is rule 4's, whatever is skipped elsewhere. NULL: as git walks them (rule 5).
+	 */
+	const uint32_t *alike;
 };
 
 /* Scratch and cached state for one dag; created once, so that later picks are cheap. */
@@ -48,9 +56,9 @@ void pick_bisect_next(struct pick_bisect *p, const enum dag_mark *mark, uint32_t
 
 /*
  * After PICK_ONLY_SKIPPED: the commits one of which is the first bad one, bad
- * included (unless it does not touch the paths), in list order. Else: the
- * candidates that are left, in list order. Borrowed until the next call;
- * returns the count.
+ * included (unless it does not touch the paths), in list order; with alike, also
+ * untested ones amid those that failed alike. Else: the candidates that are left,
+ * in list order. Borrowed until the next call; returns the count.
  */
 uint32_t pick_bisect_left(const struct pick_bisect *p, const uint32_t **nodes);
 

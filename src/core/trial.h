@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* What the kernel did. Never what we failed to do. */
 enum trial_outcome {
@@ -36,6 +37,7 @@ struct trial {
 	enum trial_outcome outcome;
 	const double *samples;
 	size_t n;
+	uint32_t alike; /* of a failure: the same number where two failed alike; 0: not known */
 	bool copy; /* values of another commit's boot (identical kernel): tell nothing of the spread */
 };
 

@@ -47,6 +47,18 @@ static void extend(struct strv *to, const struct strv *from)
 		strv_extend(to, from);
 }
 
+static void copy_patches(struct builder *b, const struct build_opts *o)
+{
+	b->n_patch = o->n_patch;
+	b->patch = xcalloc(o->n_patch, sizeof(*b->patch));
+	for (size_t i = 0; i < o->n_patch; i++)
+		b->patch[i] = (struct build_named_patch){ .name = xstrdup(o->patch[i].name),
+							  .file = xstrdup(o->patch[i].file),
+							  .must = o->patch[i].must };
+	b->patch_is_for = o->patch_is_for;
+	b->patch_cookie = o->patch_cookie;
+}
+
 static struct builder *copy_opts(const struct build_opts *o)
 {
 	struct builder *b = xcalloc(1, sizeof(*b));
@@ -58,6 +70,7 @@ static struct builder *copy_opts(const struct build_opts *o)
 	b->command_dir = xstrdup(o->command_dir ? o->command_dir : ".");
 	extend(&b->fragments, o->fragments);
 	extend(&b->patches, o->patches);
+	copy_patches(b, o);
 	extend(&b->make_args, o->make_args);
 	extend(&b->command, o->command);
 	extend(&b->command_env, o->command_env);
@@ -110,6 +123,11 @@ void builder_close(struct builder *b)
 	strv_release(&b->command_env);
 	strv_release(&b->env);
 	strv_release(&b->patched);
+	for (size_t i = 0; i < b->n_patch; i++) {
+		free(b->patch[i].name);
+		free(b->patch[i].file);
+	}
+	free(b->patch);
 	free(b->arch_name);
 	free(b->config);
 	free(b->config_text);
@@ -138,7 +156,7 @@ static int commit_key(struct builder *b, const struct commit_id *commit, char ke
 
 	if (repo_commit_read(b->priv, commit, &c, e) < 0)
 		return -1;
-	build_key(b, &c.tree, key);
+	build_key(b, commit, &c.tree, key);
 	repo_commit_release(&c);
 	return 0;
 }
@@ -263,17 +281,20 @@ static int store_kernel(struct builder *b, struct build_job *j, struct err *e)
 	return build_cache_put(&b->cache, j->r->key, &a, j->r, e);
 }
 
-/* What a user's command fails of may lie outside all that the key knows. */
-static bool is_kept(const struct builder *b, const struct build_result *r)
+/*
+ * What a user's command fails of may lie outside all that the key knows; and a patch that does not
+ * apply takes no time to find.
+ */
+static bool is_kept(const struct builder *b, const struct build_job *j)
 {
-	return !b->command.n || r->outcome == TRIAL_OK;
+	return j->r->outcome == TRIAL_OK || (!b->command.n && !j->misfit);
 }
 
 static int store_command(struct builder *b, struct build_job *j, const char *image, struct err *e)
 {
 	struct build_artifacts a = { .log = j->log_path, .image = image, .image_name = "image" };
 
-	if (!is_kept(b, j->r))
+	if (!is_kept(b, j))
 		return 0;
 	build_elf_id(image, j->r->build_id);
 	return build_cache_put(&b->cache, j->r->key, &a, j->r, e);
@@ -300,7 +321,7 @@ static int build_here(struct builder *b, const struct commit_id *commit, struct 
 				     changed);
 	if (ret == 0)
 		ret = build_patch_apply(b, j, e);
-	if (ret == 0)
+	if (ret == 0 && !j->misfit)
 		ret = make_and_store(b, j, e);
 	build_patch_revert(b);
 	return ret;
@@ -341,7 +362,7 @@ static int build_job(struct builder *b, const struct commit_id *commit, struct b
 		return -1;
 	ret = build_here(b, commit, j, e);
 	build_slot_end(b);
-	if (ret == 0 && is_kept(b, j->r))
+	if (ret == 0 && is_kept(b, j))
 		ret = read_back(b, j, e);
 	return ret < 0 ? -1 : 0;
 }
@@ -350,7 +371,7 @@ int builder_build(struct builder *b, const struct commit_id *commit, const char 
 		  struct build_result *out, struct err *e)
 {
 	struct build_result r = { .log_path = xstrdup(log_path) };
-	struct build_job j = { .r = &r, .log_path = log_path };
+	struct build_job j = { .r = &r, .id = commit, .log_path = log_path };
 	double start = clock_mono_s();
 
 	commit_hex(commit, j.commit);

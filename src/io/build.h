@@ -13,12 +13,26 @@
 #include "core/trial.h"
 #include "io/repo.h"
 
+/* A build fix that is for some commits. */
+struct build_patch {
+	const char *name, *file; /* as messages name it; absolute path */
+	/* A commit that it is for and that it does not apply to cannot be built as asked;
+	 * not: it is applied where it applies. */
+	bool must;
+};
+
 struct build_opts {
 	struct repo *repo;            /* the user's; borrowed */
 	const char *arch;             /* x86_64 */
 	const char *config;           /* make target, or "file:<absolute path>" */
 	const struct strv *fragments; /* absolute paths, in order */
 	const struct strv *patches;   /* absolute paths, in order: applied where they apply */
+	/* After those; all are read when the builder is opened. */
+	const struct build_patch *patch;
+	size_t n_patch;
+	/* Is patch[@i] for @commit? NULL: each is for all. */
+	bool (*patch_is_for)(const void *cookie, size_t i, const struct commit_id *commit);
+	const void *patch_cookie;
 	const struct strv *make_args;
 	unsigned jobs; /* 0: one a CPU */
 	int64_t timeout_ms;
@@ -33,8 +47,10 @@ struct build_opts {
 
 struct build_result {
 	enum trial_outcome
-		outcome; /* TRIAL_OK, TRIAL_BUILD_FAILED, TRIAL_UNTESTABLE (required option missing) */
-	char *signature; /* of a failure: first compiler error, or the options missing; untrusted text */
+		outcome; /* TRIAL_OK, TRIAL_BUILD_FAILED, TRIAL_UNTESTABLE (see signature) */
+	/* Of a failure: first compiler error, the options missing, or the patch that does not
+	 * apply; untrusted text */
+	char *signature;
 	char *log_path;                 /* the whole build log */
 	char *image;                    /* path in the cache */
 	char *vmlinux;                  /* path with symbols, NULL where the cache has none */

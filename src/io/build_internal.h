@@ -130,11 +130,22 @@ struct build_tools {
 	bool ccache;
 };
 
+/* A struct build_patch of our own. */
+struct build_named_patch {
+	char *name, *file;
+	bool must;
+	char hash[HASH_HEX_SIZE]; /* of its bytes */
+};
+
 struct builder {
 	struct repo *user, *priv;
 	const struct build_arch *arch; /* NULL with a command */
 	char *arch_name, *config;
 	struct strv fragments, patches, make_args;
+	struct build_named_patch *patch;
+	size_t n_patch;
+	bool (*patch_is_for)(const void *cookie, size_t i, const struct commit_id *commit);
+	const void *patch_cookie;
 	struct strv command, command_env;
 	char *command_dir;
 	unsigned jobs;
@@ -163,8 +174,10 @@ struct builder {
 /* One builder_build() under way. */
 struct build_job {
 	struct build_result *r;
+	const struct commit_id *id;
 	const char *log_path;
 	char commit[COMMIT_HEX + 1];
+	bool misfit; /* a patch that must apply does not */
 	enum build_fault fault;
 	char error[BUILD_SIGNATURE_MAX]; /* first error of the last attempt */
 	const char *tool, *package;
@@ -177,7 +190,9 @@ int build_tools_find(struct builder *b, int ccache, struct err *e);
 void build_tools_release(struct build_tools *t);
 /* Read fragments, files and patches; fill ask, config_text, config_id, config_inputs and inputs. */
 int build_key_inputs(struct builder *b, struct err *e);
-void build_key(const struct builder *b, const struct commit_id *tree, char key[HASH_HEX_SIZE]);
+/* Of the kernel of @commit, whose tree is @tree. */
+void build_key(const struct builder *b, const struct commit_id *commit,
+	       const struct commit_id *tree, char key[HASH_HEX_SIZE]);
 
 /* ---- build_slot.c: the folder where it happens ---- */
 
@@ -195,9 +210,14 @@ int build_slot_space(const struct builder *b, struct err *e);
 
 /* ---- build_patch.c ---- */
 
+/* Is the builder's patch @i for @commit? */
+bool build_patch_is_for(const struct builder *b, size_t i, const struct commit_id *commit);
 /* Does git take each for a patch at all? ERR_CONFIG. */
 int build_patch_check(struct builder *b, struct err *e);
-/* Apply where they apply. File times stay where the patched text is that of the last build. */
+/*
+ * Apply where they apply. File times stay where the patched text is that of the last build.
+ * One that must and does not: 0 with the result's outcome TRIAL_UNTESTABLE.
+ */
 int build_patch_apply(struct builder *b, struct build_job *j, struct err *e);
 /* Put the sources back. What cannot be put back here, the next checkout restores. */
 void build_patch_revert(struct builder *b);

@@ -231,6 +231,21 @@ static int hash_config(struct builder *b, struct hash *h, struct err *e)
 	return 0;
 }
 
+/* Those of patch.NAME, each for itself: which of them go in depends on the commit. */
+static int hash_patches(struct builder *b, struct err *e)
+{
+	for (size_t i = 0; i < b->n_patch; i++) {
+		struct build_named_patch *p = &b->patch[i];
+
+		if (hash_file(p->file, p->hash, e) < 0) {
+			if (e)
+				e->code = ERR_CONFIG;
+			return err_wrap(e, "patch.%s in [build]", p->name);
+		}
+	}
+	return 0;
+}
+
 int build_key_inputs(struct builder *b, struct err *e)
 {
 	struct hash *h = hash_new();
@@ -253,14 +268,21 @@ int build_key_inputs(struct builder *b, struct err *e)
 	hash_add_text(h, b->config_inputs);
 	ret = add_files(h, &b->patches, "patches", NULL, e);
 	hash_hex(h, b->inputs);
-	return ret;
+	return ret < 0 ? -1 : hash_patches(b, e);
 }
 
-void build_key(const struct builder *b, const struct commit_id *tree, char key[HASH_HEX_SIZE])
+void build_key(const struct builder *b, const struct commit_id *commit,
+	       const struct commit_id *tree, char key[HASH_HEX_SIZE])
 {
 	struct hash *h = hash_new();
 
 	hash_add_text(h, b->inputs);
 	hash_add(h, tree->raw, sizeof(tree->raw));
+	for (size_t i = 0; i < b->n_patch; i++) {
+		if (!build_patch_is_for(b, i, commit))
+			continue;
+		hash_add_text(h, b->patch[i].must ? "must" : "may");
+		hash_add_text(h, b->patch[i].hash);
+	}
 	hash_hex(h, key);
 }

@@ -29,9 +29,14 @@ static char *in_slot(const struct builder *b, const char *folder, const char *pa
 	return xasprintf("%s/%s/%s", b->slot, folder, path);
 }
 
-/* git apply with options, in the sources. Exit status, or -1. */
+bool build_patch_is_for(const struct builder *b, size_t i, const struct commit_id *commit)
+{
+	return !b->patch_is_for || b->patch_is_for(b->patch_cookie, i, commit);
+}
+
+/* git apply with options, in the sources. Exit status, or -1. @merge: complaints into @out too. */
 static int git_apply(struct builder *b, const char *patch, const char *const *options,
-		     struct str *out, struct err *e)
+		     struct str *out, bool merge, struct err *e)
 {
 	_cleanup_strv_ struct strv argv = STRV_INIT;
 	struct proc_result res;
@@ -46,6 +51,7 @@ static int git_apply(struct builder *b, const char *patch, const char *const *op
 			       .env = &b->env,
 			       .cwd = b->src,
 			       .out = out,
+			       .merge_stderr = merge,
 			       .timeout_ms = 60000,
 			       .max_output = BUILD_FILE_MAX };
 
@@ -62,21 +68,28 @@ static int git_apply(struct builder *b, const char *patch, const char *const *op
 	return res.status;
 }
 
-int build_patch_check(struct builder *b, struct err *e)
+/* @key and @name: where the campaign file has it. */
+static int check_one(struct builder *b, const char *key, const char *name, const char *patch,
+		     struct err *e)
 {
 	static const char *const options[] = { "--numstat", NULL };
+	int status = git_apply(b, patch, options, NULL, false, e);
 
-	for (size_t i = 0; i < b->patches.n; i++) {
-		int status = git_apply(b, b->patches.v[i], options, NULL, e);
+	if (status > 0)
+		return err_set(e, ERR_CONFIG,
+			       "%s%s in [build]: git apply does not take '%s' for a patch", key,
+			       name, patch);
+	return status;
+}
 
-		if (status < 0)
+int build_patch_check(struct builder *b, struct err *e)
+{
+	for (size_t i = 0; i < b->patches.n; i++)
+		if (check_one(b, "patches", "", b->patches.v[i], e) < 0)
 			return -1;
-		if (status > 0)
-			return err_set(e, ERR_CONFIG,
-				       "patches in [build]: git apply does not "
-				       "take '%s' for a patch",
-				       b->patches.v[i]);
-	}
+	for (size_t i = 0; i < b->n_patch; i++)
+		if (check_one(b, "patch.", b->patch[i].name, b->patch[i].file, e) < 0)
+			return -1;
 	return 0;
 }
 
@@ -119,25 +132,51 @@ static int save_originals(struct builder *b, const struct str *list, struct err 
 	return 0;
 }
 
-static int apply_one(struct builder *b, struct build_job *j, const char *patch, struct err *e)
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* git's first error: "patch failed: main.c:12". It may warn of blanks before. Its length. */
+static int first_complaint(const struct str *said, const char **text)
+{
+	const char *s = str_text(said), *next;
+
+	while (!str_starts(s, "error: ") && (next = strchr(s, '\n')))
+		s = next + 1;
+	s = str_starts(s, "error: ") ? s + strlen("error: ") : str_text(said);
+	*text = s;
+	return (int)strcspn(s, "\n");
+}
+
+/* Does it apply? 1, 0 with what git says of it in @said, -1. */
+static int applies(struct builder *b, const char *patch, struct str *said, struct err *e)
 {
 	static const char *const check[] = { "--check", NULL };
+	int status = git_apply(b, patch, check, said, true, e);
+	const char *text;
+	int n = first_complaint(said, &text);
+
+	/* Other than 1: it is not there any more, or no patch any more. */
+	if (status > 1)
+		return err_set(e, ERR_SYS, "cannot apply patch '%s': git: %.*s", patch, n, text);
+	return status < 0 ? -1 : !status;
+}
+
+static int apply_one(struct builder *b, struct build_job *j, const char *patch, struct err *e)
+{
 	static const char *const list[] = { "--numstat", "-z", NULL };
 	static const char *const apply[] = { NULL };
 	_cleanup_str_ struct str paths = STR_INIT;
-	const char *slash = strrchr(patch, '/');
-	const char *name = slash ? slash + 1 : patch;
-	int status = git_apply(b, patch, check, NULL, e);
+	const char *name = base_name(patch);
+	int status = git_apply(b, patch, list, &paths, false, e);
 
-	if (status < 0)
-		return -1;
-	if (status > 0)
-		return build_log_line(j->log_path, e, "patch %s does not apply here", name);
-	status = git_apply(b, patch, list, &paths, e);
 	if (status < 0 || save_originals(b, &paths, e) < 0)
 		return -1;
 	if (status == 0)
-		status = git_apply(b, patch, apply, NULL, e);
+		status = git_apply(b, patch, apply, NULL, false, e);
 	if (status < 0)
 		return -1;
 	if (status > 0)
@@ -150,6 +189,56 @@ static int apply_one(struct builder *b, struct build_job *j, const char *patch, 
 	str_neutralise(&shown, name, strlen(name), false);
 	strv_add(&j->r->patches_applied, str_text(&shown));
 	return build_log_line(j->log_path, e, "patch %s applied", name);
+}
+
+/* Where it applies. */
+static int try_one(struct builder *b, struct build_job *j, const char *patch, struct err *e)
+{
+	_cleanup_str_ struct str said = STR_INIT;
+	int ret = applies(b, patch, &said, e);
+
+	if (ret > 0)
+		return apply_one(b, j, patch, e);
+	return ret < 0 ? -1
+		       : build_log_line(j->log_path, e, "patch %s does not apply here",
+					base_name(patch));
+}
+
+/* The key of the kernel says which bytes went into it. */
+static int check_unchanged(const struct build_named_patch *p, struct err *e)
+{
+	char hex[HASH_HEX_SIZE];
+
+	if (hash_file(p->file, hex, e) < 0)
+		return err_wrap(e, "patch.%s in [build]", p->name);
+	if (str_eq(hex, p->hash))
+		return 0;
+	return err_set(e, ERR_CONFIG,
+		       "patch.%s in [build]: '%s' was changed meanwhile (start again to use it)",
+		       p->name, p->file);
+}
+
+static int try_named(struct builder *b, struct build_job *j, const struct build_named_patch *p,
+		     struct err *e)
+{
+	_cleanup_str_ struct str said = STR_INIT;
+	const char *text;
+	int n, ret;
+
+	if (check_unchanged(p, e) < 0)
+		return -1;
+	if (!p->must)
+		return try_one(b, j, p->file, e);
+	ret = applies(b, p->file, &said, e);
+	if (ret != 0)
+		return ret < 0 ? -1 : apply_one(b, j, p->file, e);
+	n = first_complaint(&said, &text);
+	n = n < BUILD_SIGNATURE_MAX / 2 ? n : BUILD_SIGNATURE_MAX / 2;
+	j->misfit = true;
+	j->r->outcome = TRIAL_UNTESTABLE;
+	j->r->signature = xasprintf("patch %s does not apply: %.200s: %.*s", p->name,
+				    base_name(p->file), n, text);
+	return build_log_line(j->log_path, e, "%s", j->r->signature);
 }
 
 static bool same_bytes(const char *a, const char *b)
@@ -203,8 +292,14 @@ int build_patch_apply(struct builder *b, struct build_job *j, struct err *e)
 	if (fs_remove_tree(orig, e) < 0)
 		return -1;
 	for (size_t i = 0; i < b->patches.n; i++)
-		if (apply_one(b, j, b->patches.v[i], e) < 0)
+		if (try_one(b, j, b->patches.v[i], e) < 0)
 			return -1;
+	for (size_t i = 0; i < b->n_patch && !j->misfit; i++)
+		if (build_patch_is_for(b, i, j->id) && try_named(b, j, &b->patch[i], e) < 0)
+			return -1;
+	/* Nothing will be made of what is there: what was made last stays what times go by. */
+	if (j->misfit)
+		return 0;
 	return restore_times(b, e) < 0 ? -1 : touch_others(b, e);
 }
 

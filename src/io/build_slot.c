@@ -21,37 +21,6 @@ static char *slot_path(const struct builder *b, const char *name)
 	return fs_join(b->slot, name);
 }
 
-/* Take @path's lock; says so when another process has it. */
-static int take_lock(const char *path, const char *what, int *fd, struct err *e)
-{
-	long owner = 0;
-	int got = fs_lock(path, false, fd, &owner, e);
-
-	if (got != 0)
-		return got < 0 ? -1 : 0;
-	if (owner)
-		log_info("waiting for process %ld, which uses %s", owner, what);
-	else
-		log_info("waiting for another process, which uses %s", what);
-	return fs_lock(path, true, fd, &owner, e) < 0 ? -1 : 0;
-}
-
-static int open_private(struct builder *b, const char *cache, struct err *e)
-{
-	char hex[HASH_HEX_SIZE];
-	const char *common = repo_common_dir(b->user);
-
-	hash_bytes(common, strlen(common), hex);
-	_cleanup_free_ char *dir = xasprintf("%s/repos/%.*s", cache, SLOT_NAME_SIZE - 1, hex);
-	_cleanup_free_ char *lock = fs_join(dir, "lock");
-	_cleanup_free_ char *path = fs_join(dir, "repo.git");
-	_cleanup_close_ int fd = -1;
-
-	if (fs_mkdirs(dir, e) < 0 || take_lock(lock, "our copy of the repository", &fd, e) < 0)
-		return -1;
-	return repo_open_private(path, b->user, &b->priv, e);
-}
-
 /* For a person who finds the folder and wonders. */
 static int write_about(const struct builder *b, struct err *e)
 {
@@ -121,8 +90,8 @@ int build_slot_open(struct builder *b, struct err *e)
 	_cleanup_free_ char *lock = slot_path(b, "lock");
 
 	if (check_path(cache, e) < 0 || fs_mkdirs(b->src, e) < 0 || fs_mkdirs(b->out, e) < 0 ||
-	    take_lock(lock, "the same sources", &b->lock_fd, e) < 0 || write_about(b, e) < 0 ||
-	    open_private(b, cache, e) < 0)
+	    fs_lock_wait(lock, "the same sources", &b->lock_fd, e) < 0 || write_about(b, e) < 0 ||
+	    repo_open_ours(b->user, &b->priv, e) < 0)
 		return -1;
 	return build_cache_open(&b->cache, kernels, hex, b->cache.limit, e);
 }

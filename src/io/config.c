@@ -12,14 +12,27 @@
 /* More than any section has; checked in keys_of(). */
 #define KEYS_MAX 32
 
+/* Of keys that the user names. */
+#define NAME_LENGTH_MAX 64
+static const char name_bytes[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+
+/* One key of those that the user names. Borrowed. */
+struct named {
+	const struct config_key *k;
+	const char *key; /* "patch.x" */
+	struct config_given given;
+};
+
 /* One load: what was given, and the mistakes found. */
 struct load {
 	const struct inifile *file;
 	struct config *c;
 	struct faults faults;
 	struct config_given *given; /* one for each key of the table */
-	struct strv texts;          /* values of -o, and values with their lines joined */
-	struct strv options;        /* "section.key" of each -o */
+	struct named *named;
+	size_t n_named, named_room;
+	struct strv texts;   /* values of -o, and values with their lines joined */
+	struct strv options; /* "section.key" of each -o */
 };
 
 static void load_release(struct load *l)
@@ -28,6 +41,7 @@ static void load_release(struct load *l)
 	strv_release(&l->texts);
 	strv_release(&l->options);
 	free(l->given);
+	free(l->named);
 }
 
 /* One of the table? */
@@ -80,13 +94,45 @@ static void unknown_key(struct load *l, struct fault_at at, const char *section,
 	for (size_t i = 0; i < config_table_size; i++) {
 		const struct config_key *k = &config_table[i];
 
-		if (str_eq(k->key, key)) {
+		if (config_key_is(k, key)) {
 			faults_add(&l->faults, at, "unknown key '%s' in [%s] (it belongs to [%s])",
 				   shown, section, k->section);
 			return;
 		}
 	}
 	faults_unknown(&l->faults, at, "key", key, where, names, n);
+}
+
+/* Of several for one name the last counts. */
+static void note_named(struct load *l, const struct config_key *k, const char *key,
+		       struct config_given given)
+{
+	size_t i = 0;
+
+	while (i < l->n_named && !str_eq(l->named[i].key, key))
+		i++;
+	if (i == l->n_named) {
+		xgrow(&l->named, &l->named_room, i + 1, sizeof(*l->named));
+		l->n_named++;
+	}
+	l->named[i] = (struct named){ .k = k, .key = key, .given = given };
+}
+
+/* What is given for key @i of the table, as @key in the file or in -o. */
+static void note(struct load *l, size_t i, const char *key, struct config_given given)
+{
+	const char *name = config_key_name(&config_table[i], key);
+	_cleanup_free_ char *shown = faults_quote(key);
+
+	if (!name)
+		l->given[i] = given;
+	else if (*name && strlen(name) <= NAME_LENGTH_MAX && !name[strspn(name, name_bytes)])
+		note_named(l, &config_table[i], key, given);
+	else
+		faults_add(&l->faults, given.at,
+			   "bad name in '%s' (write %s, with a NAME of letters, digits, '_' and "
+			   "'-', up to %d)",
+			   shown, config_table[i].key, NAME_LENGTH_MAX);
 }
 
 /* One line of the file: noted for its key, or a mistake. */
@@ -102,7 +148,8 @@ static void take_entry(struct load *l, const struct inifile_entry *entry)
 	if (i < 0)
 		unknown_key(l, at, entry->section, entry->key);
 	else if (inifields_check_lines(entry, names, keys_of(entry->section, names), &l->faults))
-		l->given[i] = (struct config_given){ .text = entry->value, .at = at };
+		note(l, (size_t)i, entry->key,
+		     (struct config_given){ .text = entry->value, .at = at });
 }
 
 /* Everything that the file gives. Keys that it does not give are placed at their section. */
@@ -169,8 +216,9 @@ static void take_option(struct load *l, const char *setting)
 	}
 	strv_take(&l->options, xstrdup(name));
 	strv_take(&l->texts, trim(eq + 1, strlen(eq + 1)));
-	l->given[i] = (struct config_given){ .text = l->texts.v[l->texts.n - 1],
-					     .at = { .option = l->options.v[l->options.n - 1] } };
+	at.option = l->options.v[l->options.n - 1];
+	note(l, (size_t)i, at.option + strlen(section) + 1,
+	     (struct config_given){ .text = l->texts.v[l->texts.n - 1], .at = at });
 }
 
 bool config_applies(const struct config *c, const struct config_key *k)
@@ -246,7 +294,8 @@ static void parse_given(struct load *l, const struct config_key *k, const struct
 	}
 	if (!*text && !(k->flags & KEY_EMPTY_OK)) {
 		faults_add(&l->faults, g->at, "'%s' has no value (remove the line%s)", k->key,
-			   k->flags & KEY_REQUIRED ? " or give it one" : " for its default");
+			   k->flags & (KEY_REQUIRED | KEY_NAMED) ? " or give it one"
+								 : " for its default");
 		return;
 	}
 	if (*text && !config_applies(l->c, k)) {
@@ -257,11 +306,34 @@ static void parse_given(struct load *l, const struct config_key *k, const struct
 		faults_add(&l->faults, g->at, "%s", e.msg);
 }
 
+/* Where the value is from, for config_where(). Owned. */
+static char *place(const struct load *l, const struct config_given *g)
+{
+	if (!g->text)
+		return xstrdup(l->file->path);
+	return g->at.option ? xasprintf("-o %s", g->at.option)
+			    : xasprintf("%s:%d", l->file->path, g->at.line);
+}
+
+static void parse_named(struct load *l, const struct named *named)
+{
+	struct config_key k = *named->k;
+	struct config_patches *p = config_field(l->c, &k);
+
+	k.key = named->key;
+	p->v = xrealloc(p->v, p->n + 1, sizeof(*p->v));
+	p->v[p->n] = (struct config_patch){ .name = xstrdup(config_key_name(named->k, k.key)),
+					    .where = place(l, &named->given) };
+	parse_given(l, &k, &named->given, &p->v[p->n++]);
+}
+
 static void parse_key(struct load *l, size_t i)
 {
 	const struct config_key *k = &config_table[i];
 	const struct config_given *g = &l->given[i];
 
+	if (k->flags & KEY_NAMED)
+		return;
 	if (g->text)
 		parse_given(l, k, g, config_field(l->c, k));
 	else
@@ -286,6 +358,8 @@ static void parse_others(struct load *l)
 		if (!(config_table[i].flags & KEY_TYPE))
 			parse_key(l, i);
 	}
+	for (size_t i = 0; i < l->n_named; i++)
+		parse_named(l, &l->named[i]);
 }
 
 /* Any file name is a name of a campaign once the bytes that could hurt are replaced. */
@@ -322,15 +396,12 @@ static void derive(struct config *c)
 /* For config_where(), and for who asks whether better was given. */
 static void note_places(struct load *l)
 {
+	l->c->given = xcalloc(config_table_size, sizeof(*l->c->given));
 	for (size_t i = 0; i < config_table_size; i++) {
 		const struct config_given *g = &l->given[i];
 
-		if (!g->text)
-			strv_add(&l->c->where, l->file->path);
-		else if (g->at.option)
-			strv_addf(&l->c->where, "-o %s", g->at.option);
-		else
-			strv_addf(&l->c->where, "%s:%d", l->file->path, g->at.line);
+		l->c->given[i] = g->text != NULL;
+		strv_take(&l->c->where, place(l, g));
 	}
 	l->c->better_given = l->given[config_index("verdict", "better")].text != NULL;
 }
@@ -411,33 +482,8 @@ void config_release(struct config *c)
 			k->kind->release(config_field(c, k));
 	}
 	strv_release(&c->where);
+	free(c->given);
 	free(c->path);
 	free(c->dir);
 	*c = (struct config){ .path = NULL };
-}
-
-const char *config_where(const struct config *c, const char *name)
-{
-	const char *dot = strchr(name, '.');
-	_cleanup_free_ char *section = xstrndup(name, dot ? (size_t)(dot - name) : 0);
-	int i = dot ? config_index(section, dot + 1) : -1;
-
-	return i >= 0 && (size_t)i < c->where.n ? c->where.v[i] : c->path;
-}
-
-char *config_find(const char *dir)
-{
-	_cleanup_free_ char *here = fs_absolute(dir);
-
-	for (;;) {
-		_cleanup_free_ char *file = fs_join(here, "kregress.ini");
-		char *slash = strrchr(here, '/');
-
-		if (fs_exists(file) && !fs_is_dir(file))
-			return xstrdup(file);
-		if (!slash || !here[1])
-			return NULL;
-		/* the last step up is to the root itself */
-		slash[slash == here] = '\0';
-	}
 }

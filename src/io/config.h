@@ -17,7 +17,19 @@ enum config_target_type { TARGET_QEMU = 0, TARGET_COMMAND };
 enum config_tristate { TRI_AUTO = -1, TRI_NO = 0, TRI_YES = 1 };
 enum config_accel { ACCEL_AUTO = 0, ACCEL_KVM, ACCEL_TCG };
 enum config_search { SEARCH_BISECT = 0 };
-enum config_skips { SKIPS_GIT = 0 };
+enum config_skips { SKIPS_GIT = 0, SKIPS_BORDERS };
+
+/* patch.NAME of [build]: a build fix for all commits, or for a range of them. Owned strings. */
+struct config_patch {
+	char *name, *file; /* file: absolute */
+	char *from, *to;   /* reachable from to, but not from from; both NULL: all commits */
+	char *where;       /* see config_where() */
+};
+/* In the order of the file, then of -o. */
+struct config_patches {
+	struct config_patch *v;
+	size_t n;
+};
 
 /*
  * A campaign file after parsing, `-o` settings and defaults. Keys of DESIGN.md by section.
@@ -27,10 +39,13 @@ struct config {
 	char *path; /* of the file, absolute */
 	char *dir;  /* its folder, absolute */
 	struct {
-		char *name, *repo, *good, *bad;
+		char *name, *repo;
+		char *good, *bad; /* NULL: not given */
+		unsigned good_tries;
+		char *series, *base; /* "" and NULL: none */
 		int hunt; /* enum config_hunt; likewise below: ints hold the enum named */
 		bool first_parent;
-		struct strv paths;
+		struct strv paths, skip;
 		char *state; /* default $XDG_STATE_HOME/kregress/<name> */
 	} campaign;
 	struct {
@@ -39,7 +54,8 @@ struct config {
 		char *config; /* make target, or file:<absolute> */
 		struct strv
 			fragments; /* absolute: names are looked up in configs/kernel beside data dir */
-		struct strv patches; /* absolute, globs expanded, sorted within each glob */
+		struct strv patches;         /* absolute, globs expanded, sorted within each glob */
+		struct config_patches patch; /* patch.NAME */
 		struct strv make_args;
 		unsigned jobs;
 		int64_t timeout_ms;
@@ -78,6 +94,7 @@ struct config {
 		unsigned boots;
 	} confirm;
 	struct strv where; /* private: see config_where() */
+	bool *given;       /* private: see config_given() */
 };
 
 /*
@@ -98,6 +115,9 @@ void config_release(struct config *c);
  * the file's name for a default. @name is "campaign.good". Borrowed.
  */
 const char *config_where(const struct config *c, const char *name);
+
+/* Is the key in the file, or in -o? */
+bool config_given(const struct config *c, const char *name);
 
 /*
  * Does the sign of a relative threshold fit @better (as the workload declares it, or as

@@ -25,13 +25,43 @@ contradict(struct check *k, const char *section, const char *key, const char *fm
 	faults_add(k->faults, k->given[config_index(section, key)].at, "%s", text);
 }
 
+/* A series has its own ends. */
+static void check_series(struct check *k)
+{
+	const struct config *c = k->c;
+
+	if (!c->campaign.base)
+		contradict(k, "campaign", "series",
+			   "series without a commit to apply it on (add a line 'base = ...')");
+	if (c->campaign.good)
+		contradict(
+			k, "campaign", "good",
+			"good contradicts series, whose ends are base and its last patch (remove "
+			"good)");
+	if (c->campaign.bad)
+		contradict(k, "campaign", "bad",
+			   "bad contradicts series, whose ends are base and its last patch (remove "
+			   "bad)");
+}
+
 /* The same commit under two names is found when they are resolved. */
 static void check_campaign(struct check *k)
 {
 	const struct config *c = k->c;
-	_cleanup_free_ char *shown = faults_quote(c->campaign.bad);
+	_cleanup_free_ char *shown = faults_quote(c->campaign.bad ? c->campaign.bad : "");
 
-	if (str_eq(c->campaign.good, c->campaign.bad))
+	if (*c->campaign.series) {
+		check_series(k);
+		return;
+	}
+	if (c->campaign.base)
+		contradict(k, "campaign", "base", "base is for a series (set series = FILE.mbox)");
+	if (c->campaign.good && str_eq(c->campaign.good, "auto") && c->campaign.hunt == HUNT_FIX)
+		contradict(
+			k, "campaign", "good",
+			"good = auto looks for an older good commit, but in a fix hunt good is the "
+			"newer end (name it)");
+	if (c->campaign.good && str_eq(c->campaign.good, c->campaign.bad))
 		contradict(k, "campaign", "bad",
 			   "good and bad are the same revision '%s' (name two ends)", shown);
 }

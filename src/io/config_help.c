@@ -120,10 +120,23 @@ static bool is_left_out(const struct config *c, const struct config_key *k)
 {
 	if (!config_applies(c, k))
 		return true;
-	/* not the same as empty: the workload's own arguments, and its own idea of better */
-	if (str_eq(k->key, "args"))
-		return !c->workload.args;
+	/* not given is not the same as empty: the workload's own arguments, its idea of better */
+	if (k->kind->format == config_format_text && !*(char *const *)config_field(c, k))
+		return true;
 	return str_eq(k->key, "better") && !c->better_given;
+}
+
+/* "section.patch.x = value" each. */
+static void dump_named(const struct config *c, const struct config_key *k, struct str *out)
+{
+	const struct config_patches *p = config_field(c, k);
+
+	for (size_t i = 0; i < p->n; i++) {
+		str_addf(out, "%s.%.*s%s = ", k->section, (int)(strcspn(k->key, ".") + 1), k->key,
+			 p->v[i].name);
+		k->kind->format(k, &p->v[i], out);
+		str_add(out, "\n");
+	}
 }
 
 void config_dump(const struct config *c, struct str *out)
@@ -134,6 +147,10 @@ void config_dump(const struct config *c, struct str *out)
 
 		if (is_left_out(c, k))
 			continue;
+		if (k->flags & KEY_NAMED) {
+			dump_named(c, k, out);
+			continue;
+		}
 		str_addf(out, "%s.%s =", k->section, k->key);
 		end = out->len;
 		str_add(out, " ");

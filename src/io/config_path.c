@@ -85,6 +85,17 @@ int config_fragment(const char *word, const char *dir, char **path, struct err *
 	return find_installed("fragment", "configs/kernel", word, ".config", path, e);
 }
 
+/* A file that must be there. */
+static int parse_file(const struct config *c, const struct config_key *k, const char *text,
+		      void *field, struct err *e)
+{
+	if (!*text) {
+		*(char **)field = xstrdup("");
+		return 0;
+	}
+	return find_file(k->key, c->dir, text, field, e);
+}
+
 /* A folder that must be there. */
 static int parse_folder(const struct config *c, const struct config_key *k, const char *text,
 			void *field, struct err *e)
@@ -286,6 +297,12 @@ static int parse_machine(const struct config *c, const struct config_key *k, con
 		.release = config_release_words, .joins_lines = true           \
 	}
 
+const struct config_kind config_kind_file = {
+	.type = "path",
+	.parse = parse_file,
+	.format = config_format_text,
+	.release = config_release_text,
+};
 const struct config_kind config_kind_folder = TEXT_KIND("path", parse_folder);
 const struct config_kind config_kind_new_folder = TEXT_KIND("path", parse_new_folder);
 const struct config_kind config_kind_kconfig = TEXT_KIND("target | file:<path>", parse_kconfig);

@@ -65,7 +65,7 @@ static const struct config_choice searches[] = {
 
 static const struct config_choice skip_walks[] = {
 	{ .name = "git", .value = SKIPS_GIT },
-	{ .name = "borders", .unsupported = true },
+	{ .name = "borders", .value = SKIPS_BORDERS },
 	{ .name = NULL },
 };
 
@@ -94,10 +94,22 @@ const struct config_key config_table[] = {
 	  "The git repository: any, a worktree or a bare one too. Nothing is written to it.",
 	  FIELD(campaign.repo), KEY_REQUIRED },
 	{ "campaign", "good", &config_kind_revision, NULL,
-	  "The end with the wanted behaviour, as git names revisions.", FIELD(campaign.good),
-	  KEY_REQUIRED },
+	  "The end with the wanted behaviour, as git names revisions. auto: walk back from bad "
+	  "over "
+	  "the tags (or 1 day to 4 months along first parents) until the value is better. Not "
+	  "needed where a bisect log or a series gives the ends.",
+	  FIELD(campaign.good), 0 },
 	{ "campaign", "bad", &config_kind_revision, NULL, "The other end.", FIELD(campaign.bad),
-	  KEY_REQUIRED },
+	  0 },
+	{ "campaign", "good_tries", &config_kind_count, "10",
+	  "How many commits good = auto measures at most.", FIELD(campaign.good_tries), 0, .min = 1,
+	  .max = 1000 },
+	{ "campaign", "series", &config_kind_file, "",
+	  "A mail series (mbox): its patches are applied on base, in a repository of our own, and "
+	  "searched like commits. Instead of good and bad.",
+	  FIELD(campaign.series), KEY_EMPTY_OK },
+	{ "campaign", "base", &config_kind_revision, NULL, "The commit that series goes on.",
+	  FIELD(campaign.base), 0 },
 	{ "campaign", "hunt", &config_kind_choice, "regression",
 	  "regression: good is the older end. fix: good is the newer end; find the commit that "
 	  "brought it.",
@@ -107,6 +119,8 @@ const struct config_key config_table[] = {
 	{ "campaign", "paths", &config_kind_words, "",
 	  "Only commits that touch these paths of the repository.", FIELD(campaign.paths),
 	  KEY_EMPTY_OK },
+	{ "campaign", "skip", &config_kind_words, "",
+	  "Commits, and ranges A..B, that are not tested.", FIELD(campaign.skip), KEY_EMPTY_OK },
 	{ "campaign", "state", &config_kind_new_folder, NULL,
 	  "Folder of the store, the logs and the report. Default: "
 	  "$XDG_STATE_HOME/kregress/<name>.",
@@ -127,6 +141,11 @@ const struct config_key config_table[] = {
 	  "Patches (paths or patterns), applied where they apply and reverted after: old trees "
 	  "need them to build with new compilers.",
 	  FIELD(build.patches), KEY_EMPTY_OK, FOR_KERNEL },
+	{ "build", "patch.NAME", &config_kind_patch, NULL,
+	  "A build fix under a name of yours, for the commits that are reachable from 'to' but not "
+	  "from 'from', as git bisect skip takes ranges: applied to each of them, and reverted "
+	  "after; one that it does not apply to cannot be tested. Without a range: like patches.",
+	  FIELD(build.patch), KEY_NAMED, FOR_KERNEL },
 	{ "build", "make_args", &config_kind_words, "", "More arguments for make.",
 	  FIELD(build.make_args), KEY_EMPTY_OK, FOR_KERNEL },
 	{ "build", "jobs", &config_kind_count, "0", "make -j of so many; 0: one for each CPU.",
@@ -221,9 +240,9 @@ const struct config_key config_table[] = {
 	{ "verdict", "search", &config_kind_choice, "bisect",
 	  "bisect: git's own choice of commit. bayes: fewest and cheapest trials under noise.",
 	  FIELD(search), 0, .choices = searches },
-	{ "verdict", "skips", &config_kind_choice, "git",
-	  "How skipped commits are walked. git: as git bisect does. borders: a broken range is "
-	  "crossed by its borders.",
+	{ "verdict", "skips", &config_kind_choice, "borders",
+	  "How skipped commits are walked. borders: a range of commits that fail alike is crossed "
+	  "by its borders. git: as git bisect does.",
 	  FIELD(skips), 0, .choices = skip_walks },
 
 	{ "confirm", "revert", &config_kind_bool, "no",
@@ -235,10 +254,28 @@ const struct config_key config_table[] = {
 };
 const size_t config_table_size = ARRAY_SIZE(config_table);
 
+const char *config_key_name(const struct config_key *k, const char *key)
+{
+	size_t fixed = strcspn(k->key, ".");
+
+	if (!(k->flags & KEY_NAMED) || strncmp(k->key, key, fixed) != 0)
+		return NULL;
+	if (key[fixed] == '.')
+		return key + fixed + 1;
+	/* "patch = x": its name is missing */
+	return key[fixed] ? NULL : key + fixed;
+}
+
+bool config_key_is(const struct config_key *k, const char *key)
+{
+	return k->flags & KEY_NAMED ? config_key_name(k, key) != NULL : str_eq(k->key, key);
+}
+
 int config_index(const char *section, const char *key)
 {
 	for (size_t i = 0; i < config_table_size; i++) {
-		if (str_eq(config_table[i].section, section) && str_eq(config_table[i].key, key))
+		if (str_eq(config_table[i].section, section) &&
+		    config_key_is(&config_table[i], key))
 			return (int)i;
 	}
 	return -1;

@@ -23,6 +23,11 @@ enum config_flags {
 	KEY_EMPTY_OK = 2,     /* "key =" means none */
 	KEY_QEMU_DEFAULT = 4, /* the default counts for type = qemu only */
 	KEY_TYPE = 8,         /* read first: others depend on it */
+	/*
+	 * "patch.NAME": any number of keys, whose last part the user chooses. The field is a struct
+	 * config_patches; parse and format get one of them, with name and where set.
+	 */
+	KEY_NAMED = 16,
 };
 
 /* One word that a key takes. A list ends with name NULL. */
@@ -74,9 +79,10 @@ extern const char *const config_later_keys[];
 extern const struct config_kind config_kind_text, config_kind_long_text, config_kind_name,
 	config_kind_revision, config_kind_words, config_kind_bool, config_kind_choice,
 	config_kind_count, config_kind_duration, config_kind_size, config_kind_share,
-	config_kind_threshold, config_kind_confidence, config_kind_folder, config_kind_new_folder,
-	config_kind_command, config_kind_fragments, config_kind_patches, config_kind_kconfig,
-	config_kind_workload, config_kind_machine, config_kind_arch, config_kind_metric;
+	config_kind_threshold, config_kind_confidence, config_kind_file, config_kind_folder,
+	config_kind_new_folder, config_kind_command, config_kind_fragments, config_kind_patches,
+	config_kind_patch, config_kind_kconfig, config_kind_workload, config_kind_machine,
+	config_kind_arch, config_kind_metric;
 
 /* Set "bad <kind> '<text>' for <what> (<remedy>)"; @what "" or NULL: left out. Returns -1. */
 int config_bad_value(struct err *e, const char *kind, const char *text, const char *what,
@@ -103,8 +109,12 @@ void config_check(const struct config *c, const struct config_given *given, stru
 /* Is the key for campaigns of this type? */
 bool config_applies(const struct config *c, const struct config_key *k);
 
-/* Index of "section.key" in the table, -1: none. */
+/* Index of "section.key" in the table, -1: none. "patch.x" is found as "patch.NAME". */
 int config_index(const char *section, const char *key);
+/* Is @key this key, or one of those that it stands for? */
+bool config_key_is(const struct config_key *k, const char *key);
+/* The part of @key that the user chose; NULL: @k has none. Borrowed. */
+const char *config_key_name(const struct config_key *k, const char *key);
 static inline void *config_field(const struct config *c, const struct config_key *k)
 {
 	return (char *)(uintptr_t)c + k->offset;

@@ -25,10 +25,15 @@ char *inifields_join_lines(const char *value)
 	return joined;
 }
 
+/* "patch.NAME" stands for all that start with "patch.". */
 static bool has_name(const char *const *names, size_t n, const char *word, size_t len)
 {
 	for (size_t i = 0; i < n; i++) {
-		if (strlen(names[i]) == len && !memcmp(names[i], word, len))
+		size_t fixed = strlen(names[i]);
+		bool open = str_ends(names[i], ".NAME");
+
+		fixed -= open ? strlen("NAME") : 0;
+		if ((open ? len > fixed : len == fixed) && !memcmp(names[i], word, fixed))
 			return true;
 	}
 	return false;

@@ -34,7 +34,7 @@ void inifields_release(const struct inifield *fields, size_t n, void *base);
 /*
  * An indented "threshold=+20%" would be swallowed by the value above it, and libinih says
  * nothing. False, and a mistake, where a continuation line of @entry starts with one of @names
- * and '='.
+ * ("patch.NAME": with "patch." and any name) and '='.
  */
 bool inifields_check_lines(const struct inifile_entry *entry, const char *const *names, size_t n,
 			   struct faults *faults);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/sig.h"
 #include "io/repo_internal.h"
 
 void repo_free_object(git_object **p)
@@ -157,6 +158,8 @@ static int open_failed(const char *path, int rc, struct err *e)
 	repo_fail(e, rc, "cannot open repository '%s'", path);
 	if (e && e->code == ERR_GIT)
 		e->code = ERR_CONFIG;
+	if (e && strstr(e->msg, "extensions.objectformat"))
+		return err_hint(e, "it has SHA-256 object names; only SHA-1 is supported");
 	return -1;
 }
 
@@ -229,6 +232,23 @@ bool repo_is_shallow(struct repo *r)
 	return r->is_shallow;
 }
 
+/* What @rev names instead, in parentheses; "" where it names nothing. */
+static const char *kind_of(struct repo *r, const char *rev)
+{
+	_cleanup_(repo_free_object) git_object *object = NULL;
+	_cleanup_(repo_free_object) git_object *target = NULL;
+	git_object_t type;
+
+	if (git_revparse_single(&object, r->git, rev))
+		return "";
+	type = git_object_type(object);
+	if (type == GIT_OBJECT_TAG && !git_object_peel(&target, object, GIT_OBJECT_ANY))
+		type = git_object_type(target);
+	return type == GIT_OBJECT_TREE   ? " (it is a tree)"
+	       : type == GIT_OBJECT_BLOB ? " (it is a blob)"
+					 : "";
+}
+
 static int resolve_failed(struct repo *r, int rc, const char *rev, const char *what, struct err *e)
 {
 	switch (rc) {
@@ -244,7 +264,8 @@ static int resolve_failed(struct repo *r, int rc, const char *rev, const char *w
 					     : "is it fetched? git fetch --tags");
 	case GIT_EINVALIDSPEC:
 	case GIT_EPEEL:
-		return err_set(e, ERR_CONFIG, "%s: '%s' does not name a commit", what, rev);
+		return err_set(e, ERR_CONFIG, "%s: '%s' does not name a commit%s", what, rev,
+			       kind_of(r, rev));
 	default:
 		return repo_fail(e, rc, "%s: cannot resolve '%s'", what, rev);
 	}
@@ -298,9 +319,13 @@ int repo_resolve(struct repo *r, const char *rev, const char *what, struct commi
 		rc = parse_rev(r, text, &oid);
 	} else {
 		rc = parse_rev(r, rev, &oid);
+		if (rc == GIT_EAMBIGUOUS)
+			rc = repo_prefix(r, rev, &oid);
 	}
 	if (rc == GIT_EUSER)
-		return -1;
+		return sig_check(e), -1;
+	if (rc && r->names)
+		return repo_resolve(r->names, rev, what, id, e);
 	if (rc)
 		return resolve_failed(r, rc, rev, what, e);
 	*id = repo_id(&oid);
@@ -342,6 +367,8 @@ int repo_is_ancestor(struct repo *r, const struct commit_id *ancestor,
 
 	if (commit_eq(ancestor, descendant))
 		return 1;
+	if (r->is_shallow)
+		return repo_reaches(r, descendant, ancestor, e);
 	rc = git_graph_descendant_of(r->git, repo_oid(descendant), repo_oid(ancestor));
 	if (rc < 0)
 		return walk_failed(r, rc, e);
@@ -349,11 +376,16 @@ int repo_is_ancestor(struct repo *r, const struct commit_id *ancestor,
 }
 
 int repo_merge_bases(struct repo *r, const struct commit_id *a, const struct commit_id *b,
-		     struct commit_id **out, size_t *n, struct err *e)
+		     size_t n_b, struct commit_id **out, size_t *n, struct err *e)
 {
+	_cleanup_free_ git_oid *all = xcalloc(n_b + 1, sizeof(*all));
 	git_oidarray bases = { 0 };
-	int rc = git_merge_bases(&bases, r->git, repo_oid(a), repo_oid(b));
+	int rc;
 
+	git_oid_cpy(&all[0], repo_oid(a));
+	for (size_t i = 0; i < n_b; i++)
+		git_oid_cpy(&all[i + 1], repo_oid(&b[i]));
+	rc = git_merge_bases_many(&bases, r->git, n_b + 1, all);
 	if (rc && rc != GIT_ENOTFOUND)
 		return walk_failed(r, rc, e);
 	*out = xcalloc(bases.count + 1, sizeof(**out));
@@ -458,5 +490,9 @@ int repo_open_private(const char *path, struct repo *user, struct repo **out, st
 		git_libgit2_shutdown();
 		return -1;
 	}
-	return wrap(git, out, e);
+	if (wrap(git, out, e))
+		return -1;
+	(*out)->is_shallow = user->is_shallow; /* it ends where the borrowed history ends */
+	(*out)->names = user;
+	return 0;
 }

@@ -23,6 +23,8 @@ int repo_open(const char *path, struct repo **out, struct err *e);
 void repo_close(struct repo *r);
 /* Absolute path of the common git directory (shared by worktrees). Borrowed. */
 const char *repo_common_dir(const struct repo *r);
+/* Its own git directory: of a linked worktree another one than the common. Borrowed. */
+const char *repo_git_dir(const struct repo *r);
 bool repo_is_shallow(struct repo *r);
 
 /*
@@ -39,9 +41,33 @@ int repo_head(const char *dir, struct commit_id *id, struct err *e);
 int repo_is_ancestor(struct repo *r, const struct commit_id *ancestor,
 		     const struct commit_id *descendant, struct err *e);
 
-/* Owned array of all merge bases of the two, as git merge-base --all lists them. */
+/* Owned array of all merge bases, as git merge-base --all @a @b[0] … @b[n_b − 1] lists them. */
 int repo_merge_bases(struct repo *r, const struct commit_id *a, const struct commit_id *b,
-		     struct commit_id **out, size_t *n, struct err *e);
+		     size_t n_b, struct commit_id **out, size_t *n, struct err *e);
+
+/*
+ * The commits that `git bisect skip <word>` skips: one revision, or a range A..B (what B
+ * reaches and A does not). Owned array; ERR_CONFIG with @what when unknown.
+ */
+int repo_expand(struct repo *r, const char *word, const char *what, struct commit_id **out,
+		size_t *n, struct err *e);
+
+/* A commit and what a person calls it. */
+struct repo_named {
+	struct commit_id id;
+	char *name; /* untrusted: a tag's, or "3 days before" */
+};
+void repo_named_free(struct repo_named *list, size_t n);
+/*
+ * Where to look for a good commit when only @bad is known: at most @max commits before it,
+ * owned by the caller. Those that carry a tag (several on one commit: one entry, an annotated
+ * one first), as git rev-list orders them: newest committer time first. In a history without
+ * a tag: on first parents the first that is 1 day, 3 days, 1 and 2 weeks, 1, 2 and 4 months
+ * (of 30 days) older than @bad; where it is shorter than that its oldest commit comes last.
+ * *@n 0: @bad has no ancestor. A shallow clone's history ends at its border. Honours sig_check().
+ */
+int repo_earlier(struct repo *r, const struct commit_id *bad, unsigned max, struct repo_named **out,
+		 size_t *n, struct err *e);
 
 struct repo_range {
 	const struct commit_id *tip;  /* the newer end */
@@ -56,6 +82,14 @@ struct repo_range {
  * because the clone is shallow: ERR_CONFIG that says so. Empty set: dag->n == 0, no error.
  */
 int repo_candidates(struct repo *r, const struct repo_range *range, struct dag *dag, struct err *e);
+
+/*
+ * Do all paths of the range name something: in the tree of its tip or of an older end, or in a
+ * commit between? 0: they do; 1: *@path (borrowed) does not, *@near is what was perhaps meant
+ * (owned, NULL: nothing is near); -1.
+ */
+int repo_paths_missing(struct repo *r, const struct repo_range *range, const char **path,
+		       char **near, struct err *e);
 
 struct repo_commit {
 	char *subject, *author, *email; /* UTF-8, untrusted */
@@ -73,9 +107,12 @@ char *repo_abbrev(struct repo *r, const struct commit_id *id);
 
 /*
  * Our private bare repository at @path, made if missing, that borrows the
- * objects of @user through objects/info/alternates. Never writes to @user.
+ * objects of @user through objects/info/alternates. Never writes to @user, which must outlive
+ * it: what repo_resolve() does not know here, it looks up there.
  */
 int repo_open_private(const char *path, struct repo *user, struct repo **out, struct err *e);
+/* The one of @user in the cache directory, which all campaigns share; waits while another makes it. */
+int repo_open_ours(struct repo *user, struct repo **out, struct err *e);
 
 /*
  * Make the work tree @dir (index kept in @index_path) be the tree of commit
@@ -94,5 +131,30 @@ int repo_checkout(struct repo *priv, const struct commit_id *id, const char *dir
  */
 int repo_revert(struct repo *priv, const struct commit_id *culprit, const struct commit_id *onto,
 		struct commit_id *out, struct strv *conflicts, struct err *e);
+
+struct mbox;
+
+/* A mail series on a base, as commits in the private repository. */
+struct repo_series {
+	const char *name;        /* of the mbox, for messages */
+	const char *content;     /* hash of its bytes */
+	struct commit_id base;   /* what the first patch goes on */
+	const char *base_name;   /* as the user calls it, for messages */
+	const char *reject_path; /* where a patch that does not apply is told of; NULL: nowhere */
+};
+
+/* 1 and @tip: it was applied before, 0: not, -1. */
+int repo_series_find(struct repo *priv, const struct repo_series *s, struct commit_id *tip,
+		     struct err *e);
+
+/*
+ * Apply the patches of @m, one commit each, and keep them from being pruned by a ref. Author,
+ * date and text are the mail's, the committer is kregress, a second later each than the base:
+ * the same series on the same base always gives the same commits. A patch that applies only
+ * by a three-way merge is said by log_info(); one that is in the base already is an empty
+ * commit. ERR_CONFIG: one does not apply; git's words and the hunks are in s->reject_path.
+ */
+int repo_series_apply(struct repo *priv, const struct repo_series *s, const struct mbox *m,
+		      struct commit_id *tip, struct err *e);
 
 #endif

@@ -3,6 +3,7 @@
 #ifndef KR_IO_REPO_INTERNAL_H
 #define KR_IO_REPO_INTERNAL_H
 
+#include "core/history.h"
 #include "io/repo.h"
 
 /* libgit2's own names, so that this header stands without git2.h. */
@@ -20,6 +21,7 @@ struct repo {
 	git_odb *odb;
 	char *common_dir;
 	bool is_shallow;
+	struct repo *names; /* looked up there when not known here; borrowed, may be NULL */
 };
 
 /* Scope cleanup for libgit2's objects; NULL is fine. */
@@ -46,6 +48,37 @@ int repo_fail(struct err *e, int rc, const char *fmt, ...) __attribute__((format
  */
 int repo_search(struct repo *r, const git_oid *from, const char *text, git_oid *found,
 		struct err *e);
+
+/*
+ * The one commit whose name, or whose tag's name, begins with @hex, as git takes it where a commit is
+ * wanted and other objects share the digits. Looks at all names: for what is ambiguous only.
+ * libgit2's codes: GIT_EAMBIGUOUS, GIT_ENOTFOUND (too few digits), GIT_EUSER when a signal came.
+ */
+int repo_prefix(struct repo *r, const char *hex, git_oid *commit);
+
+/* Beyond the border of a shallow clone? */
+bool repo_is_cut_off(struct repo *r, const struct commit_id *id);
+/* 1: @to is reachable from @from, 0: not, -1: failure, or the history ends before that is known. */
+int repo_reaches(struct repo *r, const struct commit_id *from, const struct commit_id *to,
+		 struct err *e);
+
+/* What a walk needs to load commits; all but r and want_trees start as zero. */
+struct repo_loader {
+	struct repo *r;
+	struct commit_id *tree; /* with want_trees: the tree of each node */
+	size_t tree_room;
+	bool want_trees;
+	/* private */
+	struct commit_id *parent;
+	size_t parent_room;
+	uint32_t loads;
+};
+void repo_loader_release(struct repo_loader *l);
+/*
+ * A history_load_fn; @cookie is the repo_loader. Honours sig_check(). ERR_CONFIG where the
+ * history ends because the clone is shallow.
+ */
+int repo_load(void *cookie, struct history *h, uint32_t node, uint32_t child, struct err *e);
 
 /* A pathspec of the campaign, made to number the contents of trees. */
 struct repo_paths;

@@ -7,18 +7,7 @@
 #include "core/history.h"
 #include "io/repo_internal.h"
 
-/* What a walk needs to load a commit. */
-struct loader {
-	struct repo *r;
-	struct commit_id *tree; /* with paths: the tree of each node */
-	size_t tree_room;
-	bool want_trees;
-	struct commit_id *parent;
-	size_t parent_room;
-	uint32_t loads;
-};
-
-static void loader_release(struct loader *l)
+void repo_loader_release(struct repo_loader *l)
 {
 	free(l->tree);
 	free(l->parent);
@@ -70,7 +59,7 @@ static int64_t committer_time(const char *at, const char *end)
 	return time;
 }
 
-static bool parse_commit(struct loader *l, const char *at, size_t size, struct raw_commit *c)
+static bool parse_commit(struct repo_loader *l, const char *at, size_t size, struct raw_commit *c)
 {
 	const char *end = at + size;
 	struct commit_id parent;
@@ -86,8 +75,8 @@ static bool parse_commit(struct loader *l, const char *at, size_t size, struct r
 	return true;
 }
 
-static int missing(struct loader *l, const struct history *h, uint32_t node, uint32_t child, int rc,
-		   struct err *e)
+static int missing(struct repo_loader *l, const struct history *h, uint32_t node, uint32_t child,
+		   int rc, struct err *e)
 {
 	char hex[COMMIT_HEX + 1], child_hex[COMMIT_HEX + 1];
 
@@ -106,10 +95,10 @@ static int missing(struct loader *l, const struct history *h, uint32_t node, uin
 		       hex, child_hex);
 }
 
-static int load(void *cookie, struct history *h, uint32_t node, uint32_t child, struct err *e)
+int repo_load(void *cookie, struct history *h, uint32_t node, uint32_t child, struct err *e)
 {
 	_cleanup_(repo_free_odb_object) git_odb_object *object = NULL;
-	struct loader *l = cookie;
+	struct repo_loader *l = cookie;
 	struct raw_commit c;
 	int rc = git_odb_read(&object, l->r->odb, repo_oid(&h->id[node]));
 
@@ -133,13 +122,13 @@ static void free_limit(struct limit *l)
 	limit_release(l);
 }
 
-static int walk_all(struct limit *l, struct loader *loader, struct history *h,
+static int walk_all(struct limit *l, struct repo_loader *loader, struct history *h,
 		    const struct repo_range *range, struct err *e)
 {
 	struct limit_opts o = {
 		.tip = history_node(h, range->tip),
 		.first_parent = range->first_parent,
-		.load = load,
+		.load = repo_load,
 		.cookie = loader,
 	};
 
@@ -178,8 +167,8 @@ static void fill_dag(struct dag *dag, const struct limit *l, const struct histor
 }
 
 /* Number the contents of all candidates and their parents. */
-static int number_contents(struct repo_paths *paths, const struct loader *loader, struct history *h,
-			   const struct limit *l, struct err *e)
+static int number_contents(struct repo_paths *paths, const struct repo_loader *loader,
+			   struct history *h, const struct limit *l, struct err *e)
 {
 	_cleanup_free_ bool *done = xcalloc(h->n + (size_t)1, sizeof(*done));
 
@@ -210,8 +199,8 @@ static void free_paths(struct repo_paths **p)
 
 /* Which nodes of @dag rev-list leaves out for the sake of the paths. */
 static int mark_treesame(struct repo *r, const struct repo_range *range,
-			 const struct loader *loader, const struct limit *all, struct history *h,
-			 struct dag *dag, struct err *e)
+			 const struct repo_loader *loader, const struct limit *all,
+			 struct history *h, struct dag *dag, struct err *e)
 {
 	_cleanup_(free_paths) struct repo_paths *paths = NULL;
 	_cleanup_(free_limit) struct limit l = { 0 };
@@ -242,7 +231,7 @@ static void free_history(struct history **h)
 
 int repo_candidates(struct repo *r, const struct repo_range *range, struct dag *dag, struct err *e)
 {
-	_cleanup_(loader_release) struct loader loader = {
+	_cleanup_(repo_loader_release) struct repo_loader loader = {
 		.r = r,
 		.want_trees = range->paths && range->paths->n,
 	};

@@ -69,6 +69,12 @@ static json_t *candidates(const struct report *r)
 	return list;
 }
 
+static json_t *outcome(const struct report_commit *c)
+{
+	return c->outcome == TRIAL_UNSET ? json_null()
+					 : json_string(trial_outcome_name(c->outcome));
+}
+
 static json_t *tested_one(const struct report_commit *c)
 {
 	json_t *samples = json_array();
@@ -77,10 +83,8 @@ static json_t *tested_one(const struct report_commit *c)
 	for (size_t i = 0; i < c->n_samples; i++)
 		json_array_append_new(samples, number(c->samples[i]));
 	return json_pack("{s:o, s:s, s:o, s:i, s:o}", "commit", commit(&c->id), "verdict",
-			 verdict_name(v), "outcome",
-			 c->outcome == TRIAL_UNSET ? json_null()
-						   : json_string(trial_outcome_name(c->outcome)),
-			 "trials", (int)c->trials, "samples", samples);
+			 verdict_name(v), "outcome", outcome(c), "trials", (int)c->trials,
+			 "samples", samples);
 }
 
 static json_t *tested(const struct report *r)
@@ -97,6 +101,20 @@ static json_t *seconds(const struct report *r)
 	return json_pack("{s:o, s:o, s:o, s:o}", "total", number(r->seconds_total), "build",
 			 number(r->seconds_build), "boot", number(r->seconds_boot), "workload",
 			 number(r->seconds_workload));
+}
+
+/* What `test` was asked for, beside the campaign as it stands. */
+static void add_asked(const struct report *r, json_t *o)
+{
+	for (size_t i = 0; i < r->n_tested; i++) {
+		const struct report_commit *c = &r->tested[i];
+
+		if (commit_is_null(&r->asked) || !commit_eq(&c->id, &r->asked))
+			continue;
+		json_object_set_new(o, "commit", commit(&c->id));
+		json_object_set_new(o, "verdict", json_string(verdict_name(c->verdict)));
+		json_object_set_new(o, "outcome", outcome(c));
+	}
 }
 
 void report_json(const struct report *r, FILE *out)
@@ -119,6 +137,7 @@ void report_json(const struct report *r, FILE *out)
 	json_object_set_new(o, "trials", json_integer(r->trials));
 	json_object_set_new(o, "samples", json_integer((json_int_t)r->samples));
 	json_object_set_new(o, "seconds", seconds(r));
+	add_asked(r, o);
 	json_dumpf(o, out, JSON_COMPACT | JSON_REAL_PRECISION(PRECISION));
 	fputc('\n', out);
 	json_decref(o);

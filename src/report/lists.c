@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Lists of a report: what failed and why, what is left, what it cost. */
+#include <stdlib.h>
+
+#include "core/signature.h"
 #include "report/print.h"
 
 /* Commits of one verdict and outcome, under one heading. */
@@ -8,11 +11,18 @@ struct group {
 	enum trial_outcome outcome;
 };
 
-/* An end that was measured is shown as one: it is no skipped commit, whatever came of the ends. */
+/*
+ * An end that was measured is shown as one: it is no skipped commit, whatever came of the ends.
+ * What good = auto tried before has a list of its own.
+ */
 static bool is_measured_end(const struct report *r, const struct report_commit *c)
 {
+	bool is_tried = false;
+
+	for (size_t i = 0; i < r->n_tries && r->ends.state != ENDS_APART; i++)
+		is_tried |= commit_eq(&c->id, &r->tries[i].id);
 	return c->outcome == TRIAL_OK &&
-	       (commit_eq(&c->id, &r->good_id) || commit_eq(&c->id, &r->bad_id));
+	       (is_tried || commit_eq(&c->id, &r->good_id) || commit_eq(&c->id, &r->bad_id));
 }
 
 static bool is_in(const struct report *r, const struct report_commit *c, const struct group *g)
@@ -34,34 +44,75 @@ static void print_why(FILE *out, const char *indent, const struct report_commit 
 	}
 }
 
-static void print_one(FILE *out, const struct report_commit *c)
+static void print_commit_line(FILE *out, const struct report_commit *c)
 {
 	char hex[COMMIT_HEX + 1];
 
 	fprintf(out, "    %s ", print_abbrev(&c->id, hex));
 	print_clean(out, c->subject);
 	fputc('\n', out);
-	print_why(out, "      ", c);
+}
+
+/* The members of a group that failed alike, by number: 0 where it belongs to no group here. */
+static uint32_t *signatures(const struct report *r, const struct group *g)
+{
+	uint32_t *of = xcalloc(r->n_tested, sizeof(*of));
+
+	for (size_t i = 0; i < r->n_tested; i++)
+		if (is_in(r, &r->tested[i], g))
+			of[i] = g->outcome == TRIAL_OK
+					? 1 + (uint32_t)i
+					: signature_of(g->outcome, r->tested[i].detail);
+	return of;
+}
+
+static size_t alike(const uint32_t *of, size_t n, uint32_t signature)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i++)
+		count += of[i] == signature;
+	return count;
+}
+
+/* Several commits that failed alike: why, once, then the commits. */
+static size_t print_alike(FILE *out, const struct report *r, const uint32_t *of, size_t first,
+			  size_t room)
+{
+	size_t n = alike(of, r->n_tested, of[first]), printed = 0;
+
+	fprintf(out, "    %zu failed alike:\n", n);
+	print_why(out, "      ", &r->tested[first]);
+	for (size_t i = first; i < r->n_tested && printed < room; i++)
+		if (of[i] == of[first]) {
+			fputs("  ", out);
+			print_commit_line(out, &r->tested[i]);
+			printed++;
+		}
+	return printed;
 }
 
 static void print_group(FILE *out, const struct report *r, const struct group *g)
 {
-	size_t n = 0;
+	_cleanup_free_ uint32_t *of = signatures(r, g);
+	size_t n = r->n_tested - alike(of, r->n_tested, 0), printed = 0;
 
-	for (size_t i = 0; i < r->n_tested; i++)
-		n += is_in(r, &r->tested[i], g);
 	if (!n)
 		return;
 	fprintf(out, "  %s (%zu)\n", print_outcome(g->outcome), n);
-	n = 0;
-	for (size_t i = 0; i < r->n_tested; i++) {
-		if (!is_in(r, &r->tested[i], g))
+	for (size_t i = 0; i < r->n_tested && printed < PRINT_LIST_MAX; i++) {
+		if (!of[i] || alike(of, i, of[i]))
 			continue;
-		if (n++ < PRINT_LIST_MAX)
-			print_one(out, &r->tested[i]);
+		if (alike(of, r->n_tested, of[i]) > 1) {
+			printed += print_alike(out, r, of, i, PRINT_LIST_MAX - printed);
+			continue;
+		}
+		print_commit_line(out, &r->tested[i]);
+		print_why(out, "      ", &r->tested[i]);
+		printed++;
 	}
-	if (n > PRINT_LIST_MAX)
-		fprintf(out, "    … and %zu more: see kregress log\n", n - PRINT_LIST_MAX);
+	if (n > printed)
+		fprintf(out, "    … and %zu more: see kregress log\n", n - printed);
 }
 
 static size_t count(const struct report *r, enum verdict v, bool only_failed)
@@ -114,21 +165,80 @@ void print_untested(FILE *out, const struct report *r)
 	print_twins(out, r);
 }
 
+const struct report_told *print_find_told(const struct report *r, const struct commit_id *id)
+{
+	for (size_t i = 0; i < r->n_told; i++)
+		if (commit_eq(&r->told[i].id, id))
+			return &r->told[i];
+	return NULL;
+}
+
+/* What is known of a commit that is left. */
+static const char *state_of(const struct report *r, const struct commit_id *id,
+			    const struct report_commit *c)
+{
+	const struct report_told *t = print_find_told(r, id);
+
+	if (c && c->outcome == TRIAL_OK && c->verdict != VERDICT_UNSURE)
+		return NULL;
+	if (c)
+		return print_outcome(c->outcome);
+	if (t && t->verdict == VERDICT_SKIP)
+		return t->person ? "skipped in the bisect log" : "skip = in the campaign file";
+	if (t)
+		return "called so in the bisect log";
+	return r->status == ENGINE_SHORT_LIST
+		       ? "not tested: it lies between commits that fail alike"
+		       : print_outcome(TRIAL_UNSET);
+}
+
 void print_left(FILE *out, const struct report *r)
 {
 	char hex[COMMIT_HEX + 1];
 
 	for (size_t i = 0; i < r->n_left; i++) {
 		const struct report_commit *c = print_find(r, &r->left[i]);
+		const char *state = state_of(r, &r->left[i], c);
 
 		fprintf(out, "  %s ", commit_hex(&r->left[i], hex));
 		print_clean(out, r->left_subject ? r->left_subject[i] : NULL);
-		if (c && c->outcome == TRIAL_OK && c->verdict != VERDICT_UNSURE)
-			fprintf(out, "\n    measured: %s\n", verdict_name(c->verdict));
+		if (state)
+			fprintf(out, "\n    %s\n", state);
 		else
-			fprintf(out, "\n    %s\n", print_outcome(c ? c->outcome : TRIAL_UNSET));
-		if (c)
-			print_why(out, "    ", c);
+			fprintf(out, "\n    measured: %s\n", verdict_name(c->verdict));
+		/* the log is named below, with all that failed alike */
+		if (c && c->detail && c->detail[0]) {
+			fputs("    ", out);
+			print_clean(out, c->detail);
+			fputc('\n', out);
+		}
+	}
+}
+
+void print_told(FILE *out, const struct report *r)
+{
+	size_t believed = 0, wrong = 0;
+	char hex[COMMIT_HEX + 1];
+
+	for (size_t i = 0; i < r->n_told; i++) {
+		const struct report_told *t = &r->told[i];
+
+		believed += t->person && !t->measured;
+		wrong += t->person && t->measured && t->measured != t->verdict;
+	}
+	if (believed)
+		fprintf(out,
+			"\n%zu verdict%s of the bisect log counted without being measured (run "
+			"--recheck measures).\n",
+			believed, believed == 1 ? "" : "s");
+	if (wrong)
+		fputs("\nMeasured otherwise than the bisect log says\n", out);
+	for (size_t i = 0; i < r->n_told; i++) {
+		const struct report_told *t = &r->told[i];
+
+		if (t->person && t->measured && t->measured != t->verdict)
+			fprintf(out, "  %s called %s, measured %s\n", print_abbrev(&t->id, hex),
+				verdict_name(t->verdict), verdict_name(t->measured));
 	}
 }
 

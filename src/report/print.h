@@ -20,6 +20,11 @@ const char *print_abbrev(const struct commit_id *id, char buf[COMMIT_HEX + 1]);
 /* The commit among those tested, NULL: it is not. */
 const struct report_commit *print_find(const struct report *r, const struct commit_id *id);
 
+/* What was said of the commit, NULL: nothing. */
+const struct report_told *print_find_told(const struct report *r, const struct commit_id *id);
+/* Verdicts that a person gave: how many count, and which the measurements contradict. */
+void print_told(FILE *out, const struct report *r);
+
 /* One line of a table of measured commits. */
 struct print_row {
 	char label[64];                /* "good end", "parent, good end" … */
@@ -41,6 +46,11 @@ void print_difference(FILE *out, const struct report *r, double a, double b,
 
 /* What fresh boots said of the culprit, where there were any. */
 void print_confirm(FILE *out, const struct report *r);
+
+/* good = auto: that no good end was found, what was tried and what to do. */
+void print_no_good(FILE *out, const struct report *r);
+/* Which good end it found after which others; nothing otherwise. */
+void print_tries(FILE *out, const struct report *r);
 
 /* What skipped and failed commits failed of, grouped. */
 void print_untested(FILE *out, const struct report *r);

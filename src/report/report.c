@@ -30,10 +30,15 @@ void report_release(struct report *r)
 	free(r->metric);
 	free(r->unit);
 	free(r->state_dir);
+	free(r->term_new);
 	free(r->repo);
 	free(r->left);
 	free(r->left_subject);
 	free(r->tested);
+	free(r->told);
+	for (size_t i = 0; i < r->n_tries; i++)
+		free(r->tries[i].name);
+	free(r->tries);
 	*r = (struct report){ .name = NULL };
 }
 
@@ -60,7 +65,7 @@ const char *report_status_name(const struct report *r)
 	case ENGINE_FOUND:
 		return "found";
 	case ENGINE_SHORT_LIST:
-		return "short_list";
+		return r->n_left ? "short_list" : "no_culprit";
 	case ENGINE_NO_DIFFERENCE:
 		return report_ends_differ(r) ? "no_culprit" : "no_difference";
 	case ENGINE_NOT_CONFIRMED:

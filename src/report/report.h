@@ -59,9 +59,28 @@ struct report_confirm {
 	char *revert_detail;
 };
 
+/* What was said of a commit without measuring it. */
+struct report_told {
+	struct commit_id id;
+	enum verdict verdict;  /* GOOD, BAD, SKIP */
+	bool person;           /* in a bisect log; else skip = in the file */
+	enum verdict measured; /* VERDICT_UNSET: it was not measured */
+};
+
+/* good = auto: a commit that was tried as the good end. */
+struct report_try {
+	struct commit_id id;
+	char *name;                 /* a tag, "3 days before" …; untrusted */
+	enum engine_status refused; /* ENGINE_RUNNING: not, or not yet */
+	enum trial_outcome outcome; /* of what was refused */
+	bool has_interval;
+	struct stats_interval interval;
+};
+
 struct report {
 	char *name, *metric, *unit, *state_dir, *repo;
-	bool fix; /* hunt = fix */
+	bool fix;       /* hunt = fix */
+	char *term_new; /* the word of a bisect log for the new state; NULL: bad, good */
 	enum engine_status status;
 	bool interrupted;
 	enum engine_phase phase;
@@ -89,8 +108,14 @@ struct report {
 	struct strv config_diff; /* culprit's .config against its parent's */
 	bool config_diff_known;
 	struct report_confirm confirm;
+	struct report_told *told;
+	size_t n_told;
+	struct report_try *tries; /* the nearest first; the last is the good end, unless refused */
+	size_t n_tries;
+	bool tries_more; /* the history has older ones */
 	bool deterministic;
-	bool single_boots; /* no spread known: one boot a commit */
+	bool single_boots;      /* no spread known: one boot a commit */
+	struct commit_id asked; /* of `test`: one of tested; null: none */
 };
 void report_release(struct report *r);
 
@@ -98,6 +123,8 @@ void report_release(struct report *r);
 const char *report_status_name(const struct report *r);
 /* Refused for lack of boots although the interval of the ends' difference excludes 0. */
 bool report_ends_differ(const struct report *r);
+/* good = auto tried all that it may, and none will do. */
+bool report_no_good(const struct report *r);
 /* Exit status of `run`: 0 found, 1 ended without, 130 interrupted. */
 int report_exit_status(const struct report *r);
 

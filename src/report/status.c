@@ -20,7 +20,10 @@ static void print_stand(FILE *out, const struct report *r)
 			r->candidates, r->steps, r->steps == 1 ? "" : "s");
 	else
 		fprintf(out, "measuring the %s, %u commits in the range\n",
-			r->phase == PHASE_MERGE_BASES ? "merge bases" : "ends", r->candidates);
+			r->phase == PHASE_MERGE_BASES ? "merge bases"
+			: r->phase == PHASE_RECHECK   ? "verdicts of the bisect log again"
+						      : "ends",
+			r->candidates);
 }
 
 static const char *label(const struct report *r, size_t i)
@@ -61,6 +64,8 @@ void report_status(const struct report *r, FILE *out)
 		fputs("\nTested\n", out);
 	for (size_t i = 0; i < r->n_tested; i++)
 		print_tested(out, r, &r->tested[i], label(r, i));
+	print_tries(out, r);
 	print_untested(out, r);
+	print_told(out, r);
 	print_cost(out, r);
 }

@@ -98,10 +98,15 @@ static void say_found(FILE *out, const struct report *r)
 	char hex[COMMIT_HEX + 1];
 
 	commit_hex(&r->culprit.id, hex);
-	if (r->fix)
+	if (r->term_new) {
+		fprintf(out, "%s is the first ", hex);
+		print_clean(out, r->term_new);
+		fputs(" commit\n", out);
+	} else if (r->fix) {
 		fprintf(out, "fixed by %s, the first good commit\n", hex);
-	else
+	} else {
 		fprintf(out, "%s is the first bad commit\n", hex);
+	}
 	print_commit(out, &r->culprit);
 	print_sides(out, r);
 	print_confirm(out, r);
@@ -117,15 +122,45 @@ static void say_not_confirmed(FILE *out, const struct report *r)
 		print_commit(out, &r->culprit);
 	print_sides(out, r);
 	print_confirm(out, r);
+	fputs("\nSo the step that the search saw does not come back: noise led it astray, or the "
+	      "machine\nchanged meanwhile. Measure more (min_boots and end_boots in [measure], "
+	      "confidence in\n[verdict]) into another state directory; 'kregress log' has every "
+	      "value so far.\n",
+	      out);
+}
+
+/* Of the short list: neither tested nor said to be skipped. */
+static size_t untested(const struct report *r)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n_left; i++)
+		n += !print_find(r, &r->left[i]) && !print_find_told(r, &r->left[i]);
+	return n;
 }
 
 static void say_short_list(FILE *out, const struct report *r)
 {
+	size_t n = untested(r);
+
+	if (!r->n_left) {
+		fputs("the verdicts contradict each other: there is no commit that fits them all\n",
+		      out);
+		print_heading(out, r);
+		print_ends(out, r);
+		return;
+	}
 	fprintf(out,
 		"only commits that cannot be tested are left; the first %s commit is one of these "
 		"%zu:\n",
 		r->fix ? "good" : "bad", r->n_left);
 	print_left(out, r);
+	if (n)
+		fprintf(out,
+			"\n%zu of them %s not tested, because commits on both sides fail alike. To "
+			"test "
+			"them too:\n  kregress run -o verdict.skips=git\n",
+			n, n == 1 ? "was" : "were");
 	print_heading(out, r);
 	print_ends(out, r);
 	print_end_difference(out, r);
@@ -301,9 +336,13 @@ void report_text(const struct report *r, FILE *out)
 		[ENGINE_NOT_CONFIRMED] = say_not_confirmed,
 	};
 
-	if ((unsigned)r->status < ARRAY_SIZE(say))
+	if (report_no_good(r))
+		print_no_good(out, r);
+	else if ((unsigned)r->status < ARRAY_SIZE(say))
 		say[r->status](out, r);
+	print_tries(out, r);
 	print_untested(out, r);
+	print_told(out, r);
 	print_notes(out, r);
 	print_cost(out, r);
 }

@@ -75,11 +75,16 @@ linear repo 21 26 20
 git -C repo tag v2
 STATE=state-skip
 campaign skip.ini
-k run --json skip.ini
+k run --json -o verdict.skips=git skip.ini
 by_git v1 v2
 same_as_git "skipped commits"
 [ "$(json '[.tested[] | select(.verdict == "skip" and .outcome == "untestable")] | length')" -ge 1 ]
 ok $? "skipped commits: at least one was met and is an untestable skip"
+culprit=$(json .culprit)
+STATE=state-borders
+campaign borders.ini
+k run --json borders.ini
+is "$status $(json .culprit)" "0 $culprit" "skips = borders, the default: the same culprit"
 
 # a fix: good is the newer end
 rm -rf repo

@@ -50,6 +50,19 @@ n=$(calls)
 k run --json same.ini
 is "$status $(json .culprit) $(calls)" "0 $(rev slow) $n" "the same ends by other names go on with the same state"
 
+# ends that were refused claim nothing: better ones go on with what was measured
+GOOD=v2~1 BAD=v2 STATE=state-refused
+campaign near.ini
+k run near.ini
+answers 1 "no difference" "ends that do not differ"
+n=$(calls)
+GOOD=v1
+campaign far.ini
+k run --json far.ini
+is "$status $(json .culprit)" "0 $(rev slow)" "other ends in the same state directory are taken then"
+[ "$(tail -n +$((n + 1)) calls | grep -c "$(rev v2)")" = 0 ]
+ok $? "and the end that both have is not measured again"
+
 echo "not a database, but long enough to look like one of those" >state/campaign.db
 rm -f state/campaign.db-wal state/campaign.db-shm
 k run same.ini

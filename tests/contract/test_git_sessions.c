@@ -181,7 +181,7 @@ static void merge_bases_are_those_of_git(void **state)
 		strv_add(&args, commit_hex(a, hex));
 		strv_add(&args, commit_hex(b, hex));
 		git(&args, &out);
-		assert_int_equal(repo_merge_bases(repo, a, b, &base, &n, &e), 0);
+		assert_int_equal(repo_merge_bases(repo, a, b, 1, &base, &n, &e), 0);
 		for (size_t k = 0; k < n; k++)
 			str_addf(&ours, "%s\n", commit_hex(&base[k], hex));
 		if (h->dates == DATES_ALL_EQUAL || h->dates == DATES_TIES) {

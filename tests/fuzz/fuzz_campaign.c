@@ -70,7 +70,10 @@ static void check_campaign(const struct config *c)
 	MUST(c->verdict.confidence > 0.5 && c->verdict.confidence < 1);
 	MUST(c->verdict.min_boots >= 1 && c->verdict.min_boots <= c->verdict.max_boots);
 	MUST(c->verdict.end_boots >= 1 && c->measure.runs_per_boot >= 1);
-	MUST(*c->campaign.good && *c->campaign.bad && *c->workload.metric);
+	MUST(*c->workload.metric);
+	MUST(!c->campaign.good || *c->campaign.good);
+	MUST(!c->campaign.bad || *c->campaign.bad);
+	MUST(!*c->campaign.series || (c->campaign.base && !c->campaign.good && !c->campaign.bad));
 	MUST(c->campaign.repo[0] == '/' && c->campaign.state[0] == '/');
 	MUST(c->target.type != TARGET_COMMAND || c->target.command.n > 0);
 	MUST(c->target.type != TARGET_QEMU || (*c->workload.use && *c->target.machine));

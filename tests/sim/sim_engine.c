@@ -141,7 +141,7 @@ static struct trial boot_world(const struct world *w, uint32_t node, unsigned bo
 	for (int i = 0; i < 5; i++)
 		samples[i] = level + gsl_ran_gaussian(own, w->sd / 2);
 	gsl_rng_free(own);
-	return (struct trial){ TRIAL_OK, samples, 5, false };
+	return (struct trial){ .outcome = TRIAL_OK, .samples = samples, .n = 5 };
 }
 
 struct outcome {

@@ -24,6 +24,7 @@ static void a_minimal_campaign_gets_every_default(void **state)
 	assert_int_equal(c.build.fragments.n, 1);
 	assert_below_dir(c.build.fragments.v[0], "/data/configs/kernel/qemu-x86_64.config");
 	assert_int_equal(c.build.patches.n, 0);
+	assert_int_equal(c.build.patch.n, 0);
 	assert_int_equal(c.build.make_args.n, 0);
 	assert_int_equal(c.build.jobs, 0);
 	assert_int_equal(c.build.timeout_ms, 3600000);
@@ -56,7 +57,7 @@ static void a_minimal_campaign_gets_every_default(void **state)
 	assert_false(c.verdict.build_failure_is_bad);
 	assert_false(c.verdict.crash_is_bad);
 	assert_int_equal(c.search, SEARCH_BISECT);
-	assert_int_equal(c.skips, SKIPS_GIT);
+	assert_int_equal(c.skips, SKIPS_BORDERS);
 	assert_false(c.confirm.revert);
 	assert_int_equal(c.confirm.boots, 0);
 	config_release(&c);
@@ -138,6 +139,50 @@ static void every_key_of_a_qemu_campaign_is_taken(void **state)
 	assert_true(c.verdict.crash_is_bad);
 	assert_true(c.confirm.revert);
 	assert_int_equal(c.confirm.boots, 4);
+	config_release(&c);
+}
+
+static void check_patch(const struct config *c, size_t i, const char *name, const char *rest,
+			const char *from, const char *to)
+{
+	const struct config_patch *p = &c->build.patch.v[i];
+
+	assert_string_equal(p->name, name);
+	assert_below_dir(p->file, rest);
+	if (!from) {
+		assert_null(p->from);
+		assert_null(p->to);
+		return;
+	}
+	assert_string_equal(p->from, from);
+	assert_string_equal(p->to, to);
+}
+
+static void patches_have_names_and_ranges(void **state)
+{
+	_cleanup_free_ char *twelve = xasprintf("%s:12", file);
+	_cleanup_strv_ struct strv options = STRV_INIT;
+	struct config c;
+	struct err e = ERR_INIT;
+
+	(void)state;
+	strv_add(&options, "build.patch.b = ./fixes/a.patch x~2..y^{}");
+	strv_add(&options, "build.patch.last=fixes/a.patch");
+	if (load_options(QEMU "[build]\npatch.gcc-13_a = fixes/a.patch v6.1..v6.3-rc2\n"
+			      "patch.b = fixes/b.patch one..two\n# between\n"
+			      "patch.9 = 'fixes/with blank.diff'\n  a..b\n",
+			 &options, &c, &e) < 0)
+		fail_msg("refused: %s", e.msg);
+	assert_int_equal(c.build.patch.n, 4);
+	check_patch(&c, 0, "gcc-13_a", "/fixes/a.patch", "v6.1", "v6.3-rc2");
+	check_patch(&c, 1, "b", "/fixes/a.patch", "x~2", "y^{}");
+	check_patch(&c, 2, "9", "/fixes/with blank.diff", "a", "b");
+	check_patch(&c, 3, "last", "/fixes/a.patch", NULL, NULL);
+	assert_string_equal(config_where(&c, "build.patch.9"), twelve);
+	assert_string_equal(config_where(&c, "build.patch.b"), "-o build.patch.b");
+	assert_string_equal(config_where(&c, "build.patch.none"), file);
+	assert_true(config_given(&c, "build.patch.9"));
+	assert_false(config_given(&c, "build.patch.none"));
 	config_release(&c);
 }
 
@@ -319,23 +364,33 @@ static void check_round_trip(const char *text, struct str *dump)
 
 static const char rich[] = QEMU
 	"args = --a 'b c'\n[build]\npatches = fixes/*.patch fixes/[x].diff\ntimeout = 90m\n"
+	"patch.NAME = fixes/a.patch v1..v2\npatch.x = 'fixes/with blank.diff'\n"
 	"make_args = 'a b' c\\'d\ncache_limit = 1536M\n[verdict]\nthreshold = +7%\n"
 	"better = lower\neffect = 0.3%\nconfidence = 99.9%\n[campaign";
+
+/* A campaign whose ends are not good and bad. */
+static const char series[] = "[campaign]\nrepo = linux\nseries = fixes/a.patch\nbase = v1\n"
+			     "skip = a b..c\n[workload]\nuse = hugetlb_exit\nmetric = m\n";
 
 static void a_dump_reads_back_as_the_same_campaign(void **state)
 {
 	_cleanup_str_ struct str qemu = STR_INIT, command = STR_INIT, full = STR_INIT;
+	_cleanup_str_ struct str patches = STR_INIT;
 	_cleanup_free_ char *text = xstrndup(rich, strlen(rich) - strlen("[campaign"));
 
 	(void)state;
 	check_round_trip(QEMU, &qemu);
 	check_round_trip(text, &full);
+	check_round_trip(series, &patches);
+	assert_null(strstr(patches.buf, "campaign.good ="));
 	check_round_trip(COMMAND "[build]\ntype = none\n[verdict]\nthreshold = 0.1\n", &command);
 	assert_non_null(strstr(full.buf, "\nbuild.timeout = 90m\n"));
 	assert_non_null(strstr(full.buf, "\nbuild.cache_limit = 1536M\n"));
 	assert_non_null(strstr(full.buf, "\nverdict.threshold = +7%\n"));
 	assert_non_null(strstr(full.buf, "\nverdict.confidence = 99.9%\n"));
 	assert_non_null(strstr(full.buf, "\nworkload.args = --a 'b c'\n"));
+	assert_non_null(strstr(full.buf, "/fixes/a.patch v1..v2\nbuild.patch.x = '/"));
+	assert_non_null(strstr(full.buf, "/fixes/with blank.diff'\n"));
 	assert_non_null(strstr(qemu.buf, "\nbuild.command =\n"));
 	assert_non_null(strstr(qemu.buf, "\nverdict.threshold = auto\n"));
 	assert_null(strstr(qemu.buf, "workload.args"));
@@ -355,6 +410,9 @@ static void every_key_is_in_help_and_dump_and_none_else(void **state)
 	config_keys(&keys);
 	config_help(&help);
 	must_load(text, &c);
+	config_dump(&c, &dump);
+	config_release(&c);
+	must_load(series, &c);
 	config_dump(&c, &dump);
 	config_release(&c);
 	/* one key is for the other type */
@@ -382,7 +440,7 @@ static void every_key_is_in_help_and_dump_and_none_else(void **state)
 	assert_int_equal(strncmp(dump.buf, "campaign.name = hunt\n", 21), 0);
 	/* and the other way round: as many lines as keys */
 	for (const char *s = help.buf; (s = strstr(s, "\n  ")); s++) {
-		size_t n = strspn(s + 3, "abcdefghijklmnopqrstuvwxyz_");
+		size_t n = strspn(s + 3, "abcdefghijklmnopqrstuvwxyz_.NAME");
 
 		helped += n > 0 && !strncmp(s + 3 + n, " = ", 3);
 	}
@@ -390,7 +448,8 @@ static void every_key_is_in_help_and_dump_and_none_else(void **state)
 	for (const char *s = dump.buf; *s; s += strcspn(s, "\n") + 1) {
 		_cleanup_free_ char *key = xstrndup(s, strcspn(s, " "));
 
-		assert_true(strv_has(&keys, key));
+		/* patch.x is one of patch.NAME */
+		assert_true(strv_has(&keys, key) != str_eq(key, "build.patch.x"));
 		dumped++;
 	}
 	assert_true(dumped > keys.n);
@@ -420,6 +479,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_minimal_campaign_gets_every_default),
 		cmocka_unit_test(every_key_of_a_qemu_campaign_is_taken),
+		cmocka_unit_test(patches_have_names_and_ranges),
 		cmocka_unit_test(a_command_campaign_needs_no_workload_and_no_build),
 		cmocka_unit_test(the_lines_of_the_design_with_empty_values_are_accepted),
 		cmocka_unit_test(a_workload_path_is_looked_up_beside_the_file_then_in_the_data),

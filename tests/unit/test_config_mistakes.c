@@ -2,6 +2,9 @@
 /* Campaign files: mistakes of lines, keys, files and their combination, each with its place. */
 #include "unit/campaign_fixture.h"
 
+/* A campaign without ends; the next line is line 6, in [campaign]. */
+#define QEMU_REST "[workload]\nuse = hugetlb_exit\nmetric = m\n[campaign]\nrepo = linux\n"
+
 static void unknown_sections_and_keys_ask_what_was_meant(void **state)
 {
 	(void)state;
@@ -25,14 +28,17 @@ static void duplicate_keys_are_refused(void **state)
 	(void)state;
 	check_refused(QEMU "metric = x\n", 8,
 		      "duplicate key 'metric' in [workload] (first in line 7: remove one)");
+	check_refused(QEMU "[build]\npatch.a = fixes/a.patch\npatch.b = fixes/b.patch\n"
+			   "patch.a = fixes/b.patch\n",
+		      11, "duplicate key 'patch.a' in [build] (first in line 9: remove one)");
 }
 
 static void missing_keys_are_named_at_their_section(void **state)
 {
 	(void)state;
-	check_refused("[workload]\nuse = hugetlb_exit\nmetric = m\n\n[campaign]\nrepo = linux\n"
+	check_refused("[workload]\nuse = hugetlb_exit\nmetric = m\n\n[campaign]\ngood = y\n"
 		      "bad = x\n",
-		      5, "'good' is missing in [campaign] (add a line 'good = ...')");
+		      5, "'repo' is missing in [campaign] (add a line 'repo = ...')");
 	check_refused(HEAD "[workload]\nuse = hugetlb_exit\n", 5,
 		      "'metric' is missing in [workload] (add a line 'metric = ...')");
 	check_refused(HEAD, 1, "'metric' is missing in [workload] (add a line 'metric = ...')");
@@ -158,6 +164,27 @@ static void contradictions_are_refused(void **state)
 		      "[target])");
 }
 
+static void ends_of_a_series_are_its_own(void **state)
+{
+	(void)state;
+	check_refused(QEMU_REST "series = fixes/a.patch\n", 6,
+		      "series without a commit to apply it on (add a line 'base = ...')");
+	check_refused(QEMU_REST "base = v1\nseries = fixes/a.patch\ngood = v1\n", 8,
+		      "good contradicts series, whose ends are base and its last patch (remove "
+		      "good)");
+	check_refused(
+		QEMU_REST "base = v1\nseries = fixes/a.patch\nbad = v1\n", 8,
+		"bad contradicts series, whose ends are base and its last patch (remove bad)");
+	check_refused(QEMU_REST "base = v1\n", 6, "base is for a series (set series = FILE.mbox)");
+	check_refused(QEMU_REST "good = auto\nhunt = fix\n", 6,
+		      "good = auto looks for an older good commit, but in a fix hunt good is the "
+		      "newer end (name it)");
+	check_refused(QEMU_REST "good = v1\nbad = v1\n", 7,
+		      "good and bad are the same revision 'v1' (name two ends)");
+	check_refused(QEMU_REST "good_tries = 0\n", 6,
+		      "bad number '0' for good_tries (a whole number from 1 to 1000)");
+}
+
 static void lines_that_cannot_go_on_are_refused(void **state)
 {
 	(void)state;
@@ -166,6 +193,64 @@ static void lines_that_cannot_go_on_are_refused(void **state)
 	check_line("target", "append = a=b\n  cpus=2",
 		   "'cpus=' on an indented line below 'append' would be part of its value (start "
 		   "keys in the first column, or join it to the line above)");
+}
+
+#define BAD_NAME(key)                                                                       \
+	"bad name in '" key "' (write patch.NAME, with a NAME of letters, digits, '_' and " \
+	"'-', up to 64)"
+
+static void patches_of_ranges_say_what_is_wrong_with_them(void **state)
+{
+	static const struct {
+		const char *line, *message;
+	} cases[] = {
+		{ "patch.a =", "'patch.a' has no value (remove the line or give it one)" },
+		{ "patch.a = fixes/a.patch v1 v2",
+		  "bad value 'fixes/a.patch v1 v2' for patch.a (a file and at most one range "
+		  "from..to; quote a path with blanks)" },
+		{ "patch.a = fixes/a.patch v1",
+		  "bad range 'v1' for patch.a (a range is written from..to; quote a path with "
+		  "blanks)" },
+		{ "patch.a = fixes/a.patch ..v2",
+		  "bad range '..v2' for patch.a (name both sides: from..to)" },
+		{ "patch.a = fixes/a.patch v1..",
+		  "bad range 'v1..' for patch.a (name both sides: from..to)" },
+		{ "patch.a = fixes/a.patch v1...v2",
+		  "bad range 'v1...v2' for patch.a (two dots once: from..to is what is reachable "
+		  "from to, but not from from)" },
+		{ "patch.a = fixes/a.patch v1..v2..v3", "bad range 'v1..v2..v3' for patch.a (two "
+							"dots once: from..to is what is reachable "
+							"from to, but not from from)" },
+		{ "patch.a = fixes/a.patch v1..v1",
+		  "bad range 'v1..v1' for patch.a (it is empty: both sides are the same)" },
+		{ "patch.a = fixes/a.patch v1..--all",
+		  "bad range 'v1..--all' for patch.a (no revision starts with '-')" },
+		{ "patch.a = ''", "bad list of words '''' for patch.a (it has an empty word)" },
+		{ "patch.a = 'b",
+		  "bad list of words ''b' (a quote is open, or a backslash ends it)" },
+		{ "patch. = fixes/a.patch", BAD_NAME("patch.") },
+		{ "patch.a.b = fixes/a.patch", BAD_NAME("patch.a.b") },
+		{ "patch = fixes/a.patch", BAD_NAME("patch") },
+		{ "patches = fixes/a.patch\n  patch.b=fixes/b.patch",
+		  "'patch.b=' on an indented line below 'patches' would be part of its value "
+		  "(start "
+		  "keys in the first column, or join it to the line above)" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		check_line("build", cases[i].line, cases[i].message);
+	check_missing(QEMU "[build]\npatch.a = gone.patch v1..v2\n", 9,
+		      "patch.a 'gone.patch' is not there: no file '@/gone.patch'");
+	check_refused(QEMU "patch.a = x\n", 8,
+		      "unknown key 'patch.a' in [workload] (it belongs to [build])");
+	check_refused(COMMAND "[build]\ntype = none\npatch.a = fixes/a.patch\n", 12,
+		      "'patch.a' is for type = kernel in [build] only (remove it, or change the "
+		      "type)");
+	check_option("build.patch.a=fixes/a.patch v1",
+		     "-o build.patch.a: bad range 'v1' for patch.a (a range is written from..to; "
+		     "quote a path with blanks)");
+	check_option("build.patch.=x", "-o build.patch.: " BAD_NAME("patch."));
 }
 
 static void all_mistakes_are_told_in_the_order_of_lines(void **state)
@@ -225,7 +310,9 @@ int main(void)
 		cmocka_unit_test(a_data_folder_without_the_defaults_is_said_at_the_section),
 		cmocka_unit_test(keys_of_the_other_type_are_refused),
 		cmocka_unit_test(contradictions_are_refused),
+		cmocka_unit_test(ends_of_a_series_are_its_own),
 		cmocka_unit_test(lines_that_cannot_go_on_are_refused),
+		cmocka_unit_test(patches_of_ranges_say_what_is_wrong_with_them),
 		cmocka_unit_test(all_mistakes_are_told_in_the_order_of_lines),
 		cmocka_unit_test(bad_options_name_themselves),
 	};

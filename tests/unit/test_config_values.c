@@ -211,8 +211,6 @@ static void documented_words_of_later_versions_are_named_as_such(void **state)
 	check_line("target", "host = box", "target key 'host' is not supported by this version");
 	check_line("verdict", "search = bayes",
 		   "verdict search 'bayes' is not supported by this version");
-	check_line("verdict", "skips = borders",
-		   "verdict skips 'borders' is not supported by this version");
 	check_line("build", "arch = arm64",
 		   "bad architecture 'arm64' (this version builds x86_64 only)");
 }

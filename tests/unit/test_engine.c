@@ -11,106 +11,7 @@
 
 #include "base/str.h"
 #include "core/engine.h"
-
-/* A line of @n commits 0 … n−1, oldest first. */
-struct fixture {
-	struct dag dag;
-	struct engine_opts o;
-	struct engine *e;
-};
-
-static void fixture_release(struct fixture *f)
-{
-	engine_free(f->e);
-	dag_release(&f->dag);
-}
-#define _cleanup_fixture_ _cleanup_(fixture_release)
-
-static void add_node(struct dag *d, uint32_t i)
-{
-	struct commit_id id = { .raw = { 1, (uint8_t)(i >> 16), (uint8_t)(i >> 8), (uint8_t)i } };
-
-	dag_add(d, &id, 1000 + i);
-}
-
-static const struct verdict_opts by_threshold = {
-	.kind = THRESHOLD_ABSOLUTE,
-	.threshold = 15,
-	.better = METRIC_LOWER,
-	.effect = 0.02,
-	.confidence = 0.95,
-	.min_boots = 1,
-	.max_boots = 4,
-	.end_boots = 2,
-};
-
-static void line(struct fixture *f, uint32_t n)
-{
-	f->dag = (struct dag)DAG_INIT;
-	for (uint32_t i = 0; i < n; i++)
-		add_node(&f->dag, i);
-	for (uint32_t i = 1; i < n; i++)
-		dag_parent(&f->dag, i, i - 1);
-	dag_finish(&f->dag);
-	f->dag.tip = n - 1;
-	f->o = (struct engine_opts){ .dag = &f->dag, .verdict = by_threshold };
-	f->e = NULL;
-}
-
-static void start(struct fixture *f)
-{
-	f->e = engine_new(&f->o);
-}
-
-static void tell(struct fixture *f, uint32_t node, double value)
-{
-	engine_observe(f->e, node, &(struct trial){ TRIAL_OK, &value, 1, false });
-}
-
-static void tell_failure(struct fixture *f, uint32_t node, enum trial_outcome outcome)
-{
-	engine_observe(f->e, node, &(struct trial){ .outcome = outcome });
-}
-
-static void assert_asks(struct fixture *f, enum engine_phase phase, uint32_t node, unsigned boot)
-{
-	struct engine_step step;
-
-	engine_next(f->e, &step);
-	assert_int_equal(step.phase, phase);
-	assert_int_equal(step.node, node);
-	assert_int_equal(step.boot, boot);
-}
-
-static void assert_ends_as(struct fixture *f, enum engine_status status, uint32_t node)
-{
-	struct engine_result r;
-	struct engine_step step;
-
-	engine_result(f->e, &r);
-	assert_int_equal(r.status, status);
-	assert_int_equal(r.node, node);
-	engine_next(f->e, &step);
-	assert_int_equal(step.phase, status ? PHASE_DONE : step.phase);
-}
-
-static enum verdict verdict_on(struct fixture *f, uint32_t node)
-{
-	struct engine_commit c;
-
-	return engine_commit_of(f->e, node, &c) ? c.verdict : VERDICT_UNSET;
-}
-
-/* Ends without noise: old end 10, tip 20, two boots each. */
-static void tell_ends(struct fixture *f)
-{
-	uint32_t old = f->dag.n, tip = f->dag.tip;
-
-	for (int i = 0; i < 2; i++) {
-		tell(f, old, 10);
-		tell(f, tip, 20);
-	}
-}
+#include "unit/engine_fixture.h"
 
 static void ends_are_measured_in_turns_good_first(void **state)
 {
@@ -147,8 +48,10 @@ static void copies_of_an_identical_kernel_tell_nothing_of_the_spread(void **stat
 	tell_ends(&f);
 	tell(&f, 3, a);
 	before = *engine_pool(f.e);
-	engine_observe(f.e, 2, &(struct trial){ TRIAL_OK, &a, 1, true });
-	engine_observe(f.e, 2, &(struct trial){ TRIAL_OK, &b, 1, true });
+	engine_observe(f.e, 2,
+		       &(struct trial){ .outcome = TRIAL_OK, .samples = &a, .n = 1, .copy = true });
+	engine_observe(f.e, 2,
+		       &(struct trial){ .outcome = TRIAL_OK, .samples = &b, .n = 1, .copy = true });
 	assert_int_equal(engine_pool(f.e)->df, before.df);
 	assert_true(engine_pool(f.e)->ss == before.ss);
 	/* but the commit has them */

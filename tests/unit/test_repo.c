@@ -277,7 +277,7 @@ static void ancestors_and_merge_bases_are_found(void **state)
 	assert_int_equal(repo_is_ancestor(r, &tip, &v1, &e), 0);
 	assert_int_equal(repo_is_ancestor(r, &tip, &tip, &e), 1);
 	assert_int_equal(repo_is_ancestor(r, &topic, &three, &e), 0);
-	assert_int_equal(repo_merge_bases(r, &topic, &three, &base, &n, &e), 0);
+	assert_int_equal(repo_merge_bases(r, &topic, &three, 1, &base, &n, &e), 0);
 	assert_int_equal(n, 1);
 	assert_true(commit_eq(&base[0], &two));
 	repo_close(r);

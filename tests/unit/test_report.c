@@ -485,11 +485,70 @@ static void a_culprit_that_is_not_confirmed_is_no_culprit(void **state)
 	free(json);
 	r.confirm.revert = REVERT_CONFLICTS;
 	r.confirm.revert_detail = xstrdup("mm/\001x.c");
-	expect_text(&r, "not confirmed: fresh boots of the commit found and of its parent do not "
-			"differ as the search said\n" COMMIT_C ENDS_TABLE "\n"
-			"Contradicted" FRESH "\n"
-			"It cannot be reverted on the bad end; these files conflict:\n"
-			"  mm/\\x01x.c\n");
+	expect_text(&r,
+		    "not confirmed: fresh boots of the commit found and of its parent do not "
+		    "differ as the search said\n" COMMIT_C ENDS_TABLE "\n"
+		    "Contradicted" FRESH "\n"
+		    "It cannot be reverted on the bad end; these files conflict:\n"
+		    "  mm/\\x01x.c\n"
+		    "\n"
+		    "So the step that the search saw does not come back: noise led it astray, or "
+		    "the machine\n"
+		    "changed meanwhile. Measure more (min_boots and end_boots in [measure], "
+		    "confidence in\n"
+		    "[verdict]) into another state directory; 'kregress log' has every value so "
+		    "far.\n");
+}
+
+static struct report_told told(char digit, enum verdict v, bool person, enum verdict measured)
+{
+	struct report_told t = { .verdict = v, .person = person, .measured = measured };
+
+	t.id = id_of(digit);
+	return t;
+}
+
+static void failures_are_grouped_by_what_they_failed_of(void **state)
+{
+	struct report r = campaign(ENGINE_RUNNING);
+	char *got;
+
+	(void)state;
+	add(&r, failed('1', "first", VERDICT_SKIP, TRIAL_BUILD_FAILED,
+		       "mm/x.c:12:3: error: 'a' undeclared", NULL));
+	add(&r, failed('2', "other", VERDICT_SKIP, TRIAL_BUILD_FAILED,
+		       "mm/y.c:7:1: error: expected ';'", NULL));
+	add(&r, failed('3', "second", VERDICT_SKIP, TRIAL_BUILD_FAILED,
+		       "mm/x.c:19:3: error: 'a' undeclared", NULL));
+	got = print(report_text, &r);
+	assert_non_null(strstr(got, "  build failed (3)\n"
+				    "    2 failed alike:\n"
+				    "      mm/x.c:12:3: error: 'a' undeclared\n"
+				    "      111111111111 first\n"
+				    "      333333333333 second\n"
+				    "    222222222222 other\n"
+				    "      mm/y.c:7:1: error: expected ';'\n"));
+	free(got);
+	report_release(&r);
+}
+
+static void verdicts_of_a_person_are_told_from_measured_ones(void **state)
+{
+	struct report r = campaign(ENGINE_RUNNING);
+	char *got;
+
+	(void)state;
+	r.told = xcalloc(3, sizeof(*r.told));
+	r.told[r.n_told++] = told('5', VERDICT_GOOD, true, VERDICT_UNSET);
+	r.told[r.n_told++] = told('6', VERDICT_GOOD, true, VERDICT_BAD);
+	r.told[r.n_told++] = told('7', VERDICT_SKIP, false, VERDICT_UNSET);
+	got = print(report_text, &r);
+	assert_non_null(
+		strstr(got, "\n1 verdict of the bisect log counted without being measured "));
+	assert_non_null(strstr(got, "\nMeasured otherwise than the bisect log says\n"
+				    "  666666666666 called good, measured bad\n"));
+	free(got);
+	report_release(&r);
 }
 
 static void a_confirmation_that_is_not_done_is_not_found_yet(void **state)
@@ -646,11 +705,25 @@ static void every_status_has_its_word_and_exit_status(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(want); i++) {
-		struct report r = { .status = want[i].status };
+		struct report r = { .status = want[i].status, .n_left = 3 };
 
 		assert_string_equal(report_status_name(&r), want[i].name);
 		assert_int_equal(report_exit_status(&r), want[i].exit);
 	}
+}
+
+static void verdicts_that_no_commit_fits_are_no_short_list(void **state)
+{
+	struct report r = campaign(ENGINE_SHORT_LIST);
+	char *got;
+
+	(void)state;
+	assert_string_equal(report_status_name(&r), "no_culprit");
+	got = print(report_text, &r);
+	assert_non_null(strstr(got, "the verdicts contradict each other: there is no commit that "
+				    "fits them all\n"));
+	free(got);
+	report_release(&r);
 }
 
 static void an_answer_outlives_a_late_signal(void **state)
@@ -717,6 +790,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(found_names_the_culprit_both_sides_and_what_was_skipped),
+		cmocka_unit_test(failures_are_grouped_by_what_they_failed_of),
+		cmocka_unit_test(verdicts_of_a_person_are_told_from_measured_ones),
 		cmocka_unit_test(a_fix_is_said_in_words_of_fixes_and_in_the_order_of_history),
 		cmocka_unit_test(a_short_list_says_what_each_candidate_failed_of),
 		cmocka_unit_test(ends_that_do_not_differ_are_refused_with_the_numbers),
@@ -734,6 +809,7 @@ int main(void)
 		cmocka_unit_test(json_has_the_fixed_keys_in_order),
 		cmocka_unit_test(json_before_the_first_value_has_nulls_and_all_candidates),
 		cmocka_unit_test(every_status_has_its_word_and_exit_status),
+		cmocka_unit_test(verdicts_that_no_commit_fits_are_no_short_list),
 		cmocka_unit_test(an_answer_outlives_a_late_signal),
 		cmocka_unit_test(numbers_keep_four_digits_and_whole_numbers_whole),
 		cmocka_unit_test(intervals_show_bounds_only_where_they_are_known_and_apart),

@@ -40,7 +40,8 @@ static void boots(struct verdict_data *d, size_t n, ...)
 	for (size_t i = 0; i < n; i++) {
 		double value = va_arg(ap, double);
 
-		verdict_data_add(d, &(struct trial){ TRIAL_OK, &value, 1, false });
+		verdict_data_add(d,
+				 &(struct trial){ .outcome = TRIAL_OK, .samples = &value, .n = 1 });
 	}
 	va_end(ap);
 }
@@ -76,7 +77,7 @@ static void a_boot_counts_by_the_median_of_its_runs(void **state)
 	const double runs[] = { 3, 100, 1, 2, 4 };
 
 	(void)state;
-	verdict_data_add(&d, &(struct trial){ TRIAL_OK, runs, 5, false });
+	verdict_data_add(&d, &(struct trial){ .outcome = TRIAL_OK, .samples = runs, .n = 5 });
 	assert_int_equal(d.n, 1);
 	assert_near(d.boot[0], 3, 0);
 	assert_int_equal(d.failed, TRIAL_UNSET);
@@ -101,7 +102,7 @@ static void ok_without_finite_values_is_garbled_not_a_zero(void **state)
 
 	(void)state;
 	fails(&none, TRIAL_OK);
-	verdict_data_add(&nan, &(struct trial){ TRIAL_OK, runs, 2, false });
+	verdict_data_add(&nan, &(struct trial){ .outcome = TRIAL_OK, .samples = runs, .n = 2 });
 	assert_int_equal(none.failed, TRIAL_GARBLED);
 	assert_int_equal(nan.failed, TRIAL_GARBLED);
 	assert_int_equal(none.n + nan.n, 0);
