@@ -231,7 +231,7 @@ static int all_merge_bases(struct session *s, struct err *e)
 	s->merge_base = NULL;
 	if (repo_merge_bases(s->repo, &s->new, old, n, &s->merge_base, &s->n_merge_bases, e) < 0)
 		return -1;
-	for (size_t i = 0; i < s->n_merge_bases; i++)
+	for (size_t i = 0; s->merge_base && i < s->n_merge_bases; i++)
 		if (!is_told_old(s, &s->merge_base[i]) || s->recheck)
 			s->merge_base[kept++] = s->merge_base[i];
 	s->n_merge_bases = kept;
