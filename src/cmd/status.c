@@ -32,7 +32,7 @@ static int show(struct session *s, const struct cmd_file *f, struct err *e)
 		return 0;
 	}
 	report_status(&r, stdout);
-	if (str_eq(report_status_name(&r), "interrupted")) {
+	if (s->has_ends && str_eq(report_status_name(&r), "interrupted")) {
 		cmd_resume_line(f, &line);
 		printf("\n%s with: %s\n", r.n_tested ? "Go on" : "Start", str_text(&line));
 	}

@@ -13,6 +13,8 @@ static void print_stand(FILE *out, const struct report *r)
 			commit_hex(&r->culprit.id, hex));
 	else if (r->status != ENGINE_RUNNING)
 		fprintf(out, "ended: %s\n", report_status_name(r));
+	else if (commit_is_null(&r->good_id))
+		fputs("single commits, measured by kregress test: the file names no ends\n", out);
 	else if (!r->n_tested)
 		fputs("not started\n", out);
 	else if (r->phase == PHASE_SEARCH)

@@ -196,4 +196,15 @@ campaign test.ini 'hunt = regression'
 (cd clone && "$KREGRESS" test -c ../test.ini v1) >out 2>err
 status=$?
 refused 129 "contradicts the bisection in progress" "hunt = regression in the file contradicts such terms"
+
+# a store that only single commits made has a status too
+git -C clone bisect reset >/dev/null 2>&1
+rm -r state
+without_ends test.ini
+sed -i 's/^threshold = .*/threshold = 20/; s/^better = .*/better = lower/; /^hunt/d' test.ini
+k test -c test.ini v2
+k status test.ini
+answers 0 "single commits, measured by kregress test" "status without ends in the file"
+grep -q "Go on with" out
+is $? 1 "and it does not say to go on with run, which needs them"
 done_testing
