@@ -17,7 +17,7 @@ GUEST_CC ?= $(CC)
 JOBS    ?= $(shell nproc)
 
 VERSION := $(shell cat VERSION)
-PKGS    := libgit2 inih sqlite3 libarchive jansson gsl nettle
+PKGS    := libgit2 inih sqlite3 libarchive jansson gsl nettle libssh2
 MISSING := $(shell pkg-config --exists $(PKGS) 2>/dev/null || echo yes)
 
 # One short line a command; V=1 shows the command itself
@@ -42,6 +42,7 @@ GUEST := $(WORKLOADS:%=$(O)/workloads/%) $(O)/qemu/agent
 
 UNIT := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/unit/*.c tests/sim/*.c tests/contract/*.c))
 FUZZ := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/fuzz/*.c))
+E2E_C := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/e2e/*.c))
 
 .PHONY: all deps demo check check-quick check-layers check-headers check-format lint bench soak \
 	tests workloads install uninstall clean help sanitize
@@ -97,12 +98,12 @@ $(O)/tests/%: tests/%.c $(LIB)
 	$(Q)$(CC) $(ALL_CPPFLAGS) -Itests $(ALL_CFLAGS) -Wno-write-strings $(LDFLAGS) -o $@ $< $(LIB) \
 		$(LIBS) -lcmocka
 
-tests: $(UNIT) $(FUZZ)
+tests: $(UNIT) $(FUZZ) $(E2E_C)
 
 deps:
 	contrib/install-deps build check demo
 
--include $(OBJ:.o=.d) $(O)/main.d $(UNIT:=.d) $(FUZZ:=.d) $(GUEST:=.d)
+-include $(OBJ:.o=.d) $(O)/main.d $(UNIT:=.d) $(FUZZ:=.d) $(E2E_C:=.d) $(GUEST:=.d)
 
 # ---- checks ---------------------------------------------------------------------------------
 
@@ -147,6 +148,11 @@ tests-san: $(UNIT) $(FUZZ)
 .PHONY: demo-kernel
 demo-kernel: all
 	tests/e2e/demo prepare
+
+# A machine for the tests over SSH, and its kernels, in the demo's caches
+.PHONY: machine-kernel
+machine-kernel: demo-kernel
+	tests/e2e/demo machine
 
 demo:
 	contrib/install-deps build demo

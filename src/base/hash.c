@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* SHA-256 by nettle. */
+/* SHA-256 and HMAC-SHA1 by nettle. */
 #include "base/hash.h"
 
 #include <errno.h>
@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <nettle/hmac.h>
 #include <nettle/sha2.h>
 
 #include "base/str.h"
@@ -51,6 +52,11 @@ void hash_add_text(struct hash *h, const char *text)
 	hash_add(h, text ? text : "", text ? strlen(text) : 0);
 }
 
+void hash_feed(struct hash *h, const void *data, size_t n)
+{
+	sha256_update(&h->ctx, n, data);
+}
+
 void hash_hex(struct hash *h, char hex[HASH_HEX_SIZE])
 {
 	finish(&h->ctx, hex);
@@ -85,4 +91,23 @@ void hash_bytes(const void *data, size_t n, char hex[HASH_HEX_SIZE])
 	sha256_init(&ctx);
 	sha256_update(&ctx, n, data);
 	finish(&ctx, hex);
+}
+
+void hash_raw(const void *data, size_t n, uint8_t raw[HASH_RAW_SIZE])
+{
+	struct sha256_ctx ctx;
+
+	sha256_init(&ctx);
+	sha256_update(&ctx, n, data);
+	sha256_digest(&ctx, HASH_RAW_SIZE, raw);
+}
+
+void hash_hmac_sha1(const void *key, size_t key_bytes, const void *data, size_t n,
+		    uint8_t mac[HASH_SHA1_SIZE])
+{
+	struct hmac_sha1_ctx ctx;
+
+	hmac_sha1_set_key(&ctx, key_bytes, key);
+	hmac_sha1_update(&ctx, n, data);
+	hmac_sha1_digest(&ctx, HASH_SHA1_SIZE, mac);
 }

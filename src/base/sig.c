@@ -44,6 +44,17 @@ int sig_fd(void)
 	return pipe_fd[0];
 }
 
+int sig_forget(void)
+{
+	int was = pending;
+	char drained[16];
+
+	pending = 0;
+	while (pipe_fd[0] >= 0 && read(pipe_fd[0], drained, sizeof(drained)) > 0)
+		;
+	return was;
+}
+
 int sig_check(struct err *e)
 {
 	if (!pending)

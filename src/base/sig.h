@@ -14,6 +14,12 @@ int sig_pending(void);
 /* A file descriptor that polls readable once a signal came (-1 before sig_install()). */
 int sig_fd(void);
 
+/*
+ * As if none had come: for what is to be done before the end. The next one counts again.
+ * Returns the one forgotten, 0: none.
+ */
+int sig_forget(void);
+
 /* 0, or -1 with ERR_INTERRUPTED in @e when a signal came. */
 int sig_check(struct err *e);
 
