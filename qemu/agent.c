@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* PID 1 of the guest: runs the one job of a trial and reports it on the second serial port. */
 /*
+ * With --here DIR it does the same on a real machine, beside all that lives there: agent_here.h.
+ *
  * What it is: with the workload, the only program of the guest. It mounts what a
  * workload may want to see, says which kernel this is, writes the settings that the
  * job names, runs the workload as often as told, frames each run, powers off.
@@ -28,8 +30,6 @@
 
 #include "agent_system.h"
 
-#define JOB_FILE "/job"
-#define WORK_DIR "/work"
 #define OUTPUT_MAX (1u << 20) /* TARGET_OUTPUT_MAX of the host */
 #define TOO_MUCH_KEPT 4096    /* of a run that printed more: enough to see what it is */
 #define ERRORS_MAX 65536      /* of a run's stderr; the rest is dropped */
@@ -42,6 +42,14 @@ struct job {
 	char **settings; /* "PATH=VALUE" */
 	char **argv;
 };
+
+/* Where it all is; --here has other places. */
+static struct {
+	char job[PATH_MAX], work[PATH_MAX];
+	char path[PATH_MAX + 80]; /* for the workload's environment */
+} place = { "/job", "/work", "PATH=/work:/bin" };
+
+#include "agent_here.h"
 
 /* How one run ended. */
 struct run {
@@ -75,7 +83,7 @@ static void add_word(char ***list, size_t *n, char *word)
 	char **longer = realloc(*list, (*n + 2) * sizeof(char *));
 
 	if (!longer)
-		give_up("out of memory while reading " JOB_FILE);
+		give_up("out of memory while reading %s", place.job);
 	unescape(word);
 	longer[(*n)++] = word;
 	longer[*n] = NULL;
@@ -113,15 +121,15 @@ static void load_job(struct job *j)
 	size_t n_settings = 0, n_argv = 0;
 	char *save = NULL;
 
-	if (read_small(JOB_FILE, text, sizeof(text)) < 0)
-		give_up("cannot read " JOB_FILE ": %s", strerror(errno));
+	if (read_small(place.job, text, sizeof(text)) < 0)
+		give_up("cannot read %s: %s", place.job, strerror(errno));
 	for (char *l = strtok_r(text, "\n", &save); l; l = strtok_r(NULL, "\n", &save))
 		if (!take_line(j, &n_settings, &n_argv, l))
-			give_up("do not understand '%.80s' in " JOB_FILE, l);
+			give_up("do not understand '%.80s' in %s", l, place.job);
 	if (!j->nonce || !j->argv || j->run_timeout_ms <= 0)
-		give_up(JOB_FILE " lacks nonce, run_timeout_ms or arg");
+		give_up("%s lacks nonce, run_timeout_ms or arg", place.job);
 	/* The workload has no business with the nonce. */
-	unlink(JOB_FILE);
+	unlink(place.job);
 }
 
 /* The processor's own name, from its identification leaves; "" elsewhere than on x86. */
@@ -188,7 +196,7 @@ static void noop(int sig)
 }
 
 /* SIGCHLD only ever arrives inside ppoll(): the end of the workload and its output in one wait. */
-static void prepare_signals(sigset_t *in_poll)
+static void prepare_signals(void)
 {
 	struct sigaction sa = { .sa_handler = noop };
 	sigset_t chld;
@@ -196,25 +204,27 @@ static void prepare_signals(sigset_t *in_poll)
 	sigaction(SIGCHLD, &sa, NULL);
 	sigemptyset(&chld);
 	sigaddset(&chld, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &chld, in_poll);
-	sigdelset(in_poll, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &chld, here ? NULL : &in_poll);
+	sigdelset(&in_poll, SIGCHLD);
 }
 
 static void __attribute__((noreturn))
 become_workload(const struct job *j, int out, int errors, int failed)
 {
-	static char path[] = "PATH=" WORK_DIR ":/bin", home[] = "HOME=/tmp", locale[] = "LC_ALL=C";
-	char *const env[] = { path, home, locale, NULL };
+	static char home[] = "HOME=/tmp", locale[] = "LC_ALL=C";
+	char *const env[] = { place.path, home, locale, NULL };
 	struct sigaction sa = { .sa_handler = SIG_DFL };
 	sigset_t none;
 	int code;
 
 	setsid();
 	sigaction(SIGCHLD, &sa, NULL);
+	if (here)
+		become_ordinary();
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (dup2(out, STDOUT_FILENO) >= 0 && dup2(errors, STDERR_FILENO) >= 0 &&
-	    chdir(WORK_DIR) == 0)
+	    chdir(place.work) == 0)
 		execvpe(j->argv[0], j->argv, env);
 	code = errno;
 	send_bytes(failed, (const char *)&code, sizeof(code));
@@ -275,27 +285,32 @@ static void take_rest(const int fds[2], struct run *r)
 }
 
 /* Wait for the end of @pid, its time or its measure; @fds: its output and errors, non-blocking. */
-static void watch(pid_t pid, const int fds[2], int64_t deadline, const sigset_t *in_poll,
-		  struct run *r)
+static void watch(pid_t pid, const int fds[2], int64_t deadline, struct run *r)
 {
-	struct pollfd p[2] = { { .fd = fds[0], .events = POLLIN },
-			       { .fd = fds[1], .events = POLLIN } };
+	/* Of the third only errors are seen: nobody reads there any more. */
+	struct pollfd p[3] = { { .fd = fds[0], .events = POLLIN },
+			       { .fd = fds[1], .events = POLLIN },
+			       { .fd = port } };
 
-	while (waitpid(pid, &r->wstatus, WNOHANG) != pid) {
+	while (!ending && waitpid(pid, &r->wstatus, WNOHANG) != pid) {
 		int64_t left = deadline - now_ms();
 		struct timespec ts = { left / 1000, left % 1000 * 1000000 };
-		int got = 1;
+		int got;
 
 		if (left <= 0) {
 			r->failure = "timeout";
 			return;
 		}
-		if (ppoll(p, 2, &ts, in_poll) <= 0)
+		got = ppoll(p, here ? 3 : 2, &ts, &in_poll);
+		if (got > 0 && p[2].revents)
+			ending = 1;
+		if (got <= 0 || ending)
 			continue;
-		if (p[0].revents && (got = take_output(fds[0], r)) < 0)
-			return;
-		if (!got)
+		if (p[0].revents && (got = take_output(fds[0], r)) <= 0) {
+			if (got < 0)
+				return;
 			p[0].fd = -1;
+		}
 		if (p[1].revents && !take_errors(fds[1], r))
 			p[1].fd = -1;
 	}
@@ -307,6 +322,10 @@ static void kill_everything(void)
 {
 	int64_t deadline = now_ms() + REAP_MS;
 
+	if (here) {
+		kill_descendants(deadline);
+		return;
+	}
 	kill(-1, SIGKILL);
 	while (waitpid(-1, NULL, WNOHANG) >= 0 && now_ms() < deadline)
 		if (waitpid(-1, NULL, WNOHANG) == 0)
@@ -340,14 +359,14 @@ static pid_t start_workload(const struct job *j, int fds[2], struct run *r)
 	return pid;
 }
 
-static void run_workload(const struct job *j, const sigset_t *in_poll, struct run *r)
+static void run_workload(const struct job *j, struct run *r)
 {
 	int fds[2];
 	pid_t pid = start_workload(j, fds, r);
 
 	if (pid < 0)
 		return;
-	watch(pid, fds, now_ms() + j->run_timeout_ms, in_poll, r);
+	watch(pid, fds, now_ms() + j->run_timeout_ms, r);
 	close(fds[0]);
 	close(fds[1]);
 	kill_everything();
@@ -372,16 +391,16 @@ static bool report_run(const struct job *j, const struct run *r)
 
 static void do_runs(const struct job *j)
 {
-	sigset_t in_poll;
-
-	prepare_signals(&in_poll);
+	prepare_signals();
 	for (unsigned i = 1; i <= j->runs; i++) {
 		struct run r = { .failure = NULL };
 
 		say("kregress: begin %s %u", j->nonce, i);
 		/* The line must be idle before the clock of the workload starts. */
 		tcdrain(port);
-		run_workload(j, &in_poll, &r);
+		run_workload(j, &r);
+		if (ending)
+			return;
 		if (r.exec_errno) {
 			say("kregress: noexec %s cannot start %s: %s", j->nonce, j->argv[0],
 			    strerror(r.exec_errno));
@@ -392,12 +411,38 @@ static void do_runs(const struct job *j)
 	}
 }
 
-int main(void)
+/* --here: what is done in the worker, see agent_here.h. */
+static int work_here(const struct job *j)
+{
+	hello(j);
+	if (apply_settings(j))
+		do_runs(j);
+	restore_settings(j);
+	if (ending)
+		return STATUS_ENDED;
+	say("kregress: bye %s", j->nonce);
+	return 0;
+}
+
+static int main_here(const char *dir)
 {
 	struct job job = { .runs = 0 };
 
+	enter_here(dir);
+	load_job(&job);
+	save_settings(&job);
+	return keep_worker(&job, work_here);
+}
+
+int main(int argc, char **argv)
+{
+	struct job job = { .runs = 0 };
+
+	if (argc == 3 && !strcmp(argv[1], "--here"))
+		return main_here(argv[2]);
 	if (getpid() != 1) {
-		fprintf(stderr, "kregress agent: only for use as PID 1 of a guest\n");
+		fprintf(stderr, "kregress agent: only for use as PID 1 of a guest, or with "
+				"--here DIR on a machine\n");
 		return 2;
 	}
 	mount_all(basic_mounts, sizeof(basic_mounts) / sizeof(basic_mounts[0]));

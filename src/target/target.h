@@ -20,6 +20,7 @@ struct target_job {
 	const char *vmlinux; /* uncompressed kernel with symbols; NULL: not known */
 	const char *initrd;  /* qemu: made by the caller with agent, job and workload */
 	uint64_t initrd_bytes;
+	const char *modules; /* ssh: tar of [lib/modules/]<release>/…; NULL: the kernel has none */
 	const char *build_id;   /* hex that /sys/kernel/notes must show; "" or NULL: not known */
 	const char *release;    /* uname -r that must show; NULL: not known */
 	const char *append;     /* boot parameters of the workload; the campaign's follow */
@@ -112,5 +113,50 @@ struct target_command_opts {
  * finds n values of each metric in it (struct target_result n_runs == 1).
  */
 int target_command_open(const struct target_command_opts *o, struct target *t, struct err *e);
+
+struct guest_setting;
+struct ssh_run_file;
+
+/* All borrowed until target_close(). */
+struct target_ssh_opts {
+	const char *host;           /* a name, an address, or a Host of ~/.ssh/config */
+	unsigned port;              /* 0: as ~/.ssh/config has it, else 22 */
+	const char *user;           /* "": as ~/.ssh/config has it, else root */
+	const char *identity;       /* path of a private key; "": ~/.ssh/config, agent, defaults */
+	const char *known_hosts;    /* path; "": ~/.ssh/config, else the files that ssh reads */
+	const struct strv *install; /* one word "kexec" or "grub", else a command there */
+	const struct strv *power_cycle; /* a command here; empty: none */
+	const struct strv *console;     /* a command here that prints the console; empty: none */
+	int64_t boot_timeout_ms;        /* from the jump to a login */
+	const char *append;             /* boot parameters of the campaign */
+	const char *arch;               /* of the kernels' build; NULL: not known */
+	const char *initramfs;          /* "": none; "make": made there; else a path here */
+	const struct strv *setup;       /* NAME=VALUE: how the machine is made quiet */
+	double max_load;                /* wait until the load is below; 0: do not */
+	int64_t max_wait_ms;            /* for load and temperature */
+	bool watchdog;        /* arm the machine's watchdog before a kexec, where it can be */
+	const char *work_dir; /* folder of ours there, absolute */
+	const char *owner;    /* the campaign, for whoever finds the machine locked */
+	/* The workload: settings, command, and what it needs beside it. */
+	const struct guest_setting *settings; /* target/guest.h */
+	size_t n_settings;
+	char *const *argv;
+	const struct ssh_run_file *files; /* target/ssh_run.h */
+	size_t n_files;
+	const char *cache_dir;
+	const char *dir; /* the campaign file's folder: commands run there */
+};
+int target_ssh_open(const struct target_ssh_opts *o, struct target *t, struct err *e);
+/*
+ * The machine as if we had never been there: back to its default kernel, agents left over ended,
+ * and all that we installed removed, which is appended to @removed. Not while another holds it.
+ */
+int target_ssh_clean(const struct target_ssh_opts *o, struct strv *removed, struct err *e);
+/*
+ * Look at it without a change: what it is into @about, and one line with its remedy for each
+ * thing that is missing, here or there. -1: no connection, or it does not answer.
+ */
+int target_ssh_look(const struct target_ssh_opts *o, struct str *about, struct strv *missing,
+		    struct err *e);
 
 #endif
