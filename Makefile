@@ -116,7 +116,7 @@ check:
 	@$(MAKE) --no-print-directory -j$(JOBS) check-built
 
 .PHONY: check-built
-check-built: all tests sanitized demo-kernel
+check-built: all tests sanitized demo-kernel machine-kernel
 	tests/run-all full
 
 # The tests that need no kernel: seconds, for work in progress

@@ -8,7 +8,7 @@ _kregress_options() {
 	status) echo '--json -o -h --help' ;;
 	log) echo '--git --json -o -h --help' ;;
 	test) echo '--json -c -o -h --help' ;;
-	doctor) echo '-o -h --help' ;;
+	doctor|clean) echo '-o -h --help' ;;
 	init) echo '--repo --good --bad --hunt --workload --metric --threshold --target' \
 		'--command --name -o --output --force -h --help' ;;
 	help) echo '-h --help' ;;
@@ -43,7 +43,7 @@ _kregress_value() {
 	--output|--replay) mapfile -t COMPREPLY < <(compgen -f -- "$2") ;;
 	--workload|-c) mapfile -t COMPREPLY < <(compgen -f -X '!*.ini' -- "$2"; compgen -d -- "$2") ;;
 	--hunt) _kregress_words 'regression fix' "$2" ;;
-	--target) _kregress_words 'qemu command' "$2" ;;
+	--target) _kregress_words 'qemu ssh command' "$2" ;;
 	--threshold) _kregress_words 'auto' "$2" ;;
 	-o)
 		_kregress_words "$(kregress help keys 2>/dev/null | sed 's/$/=/')" "$2"
@@ -63,9 +63,9 @@ _kregress() {
 	if [[ $cur == -* ]]; then
 		_kregress_words "$(_kregress_options "$command")" "$cur"
 	elif [[ -z $command ]]; then
-		_kregress_words 'run test status log doctor init help' "$cur"
+		_kregress_words 'run test status log doctor clean init help' "$cur"
 	elif [[ $command == help ]]; then
-		_kregress_words 'campaign workloads keys run test status log doctor init help' "$cur"
+		_kregress_words 'campaign workloads keys run test status log doctor clean init help' "$cur"
 	elif [[ $command == test ]]; then
 		_kregress_revisions "$cur"
 	elif [[ $command != init ]]; then

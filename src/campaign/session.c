@@ -12,10 +12,12 @@
 #include "base/log.h"
 #include "campaign/auto_good.h"
 #include "campaign/ends.h"
+#include "campaign/guest_parts.h"
 #include "campaign/import.h"
 #include "campaign/patches.h"
 #include "campaign/replay.h"
 #include "campaign/series.h"
+#include "target/ssh_box.h"
 
 /* The workload's description and the metric that decides. */
 static int load_workload(struct session *s, struct err *e)
@@ -226,24 +228,34 @@ static int open_store(struct session *s, bool claim, struct err *e)
 	return s->mode == SESSION_RUN ? import_store(s, e) : 0;
 }
 
-/* A guest needs a kernel and something to run. */
+/* What the machine's part says of setup =, with its place. */
+static int check_setup(const struct config *c, struct err *e)
+{
+	_cleanup_strv_ struct strv words = STRV_INIT;
+
+	if (ssh_setup_parse(&c->target.setup, &words, e) == 0)
+		return 0;
+	return err_wrap(e, "%s", config_where(c, "target.setup"));
+}
+
+/* A target that boots needs a kernel and something to run. */
 static int check_parts(const struct session *s, struct err *e)
 {
 	const struct config *c = s->cfg;
 
-	if (c->target.type != TARGET_QEMU)
+	if (c->target.type == TARGET_COMMAND)
 		return 0;
 	if (c->build.type == BUILD_NONE)
 		return err_set(e, ERR_CONFIG,
-			       "%s: type = none builds no kernel that QEMU could boot (set type = "
+			       "%s: type = none builds no kernel that could be booted (set type = "
 			       "kernel in [build], or type = command in [target])",
 			       config_where(c, "build.type"));
 	if (!s->workload.name)
 		return err_set(e, ERR_CONFIG,
-			       "%s: a guest needs a workload to run (set use = in [workload]; see "
+			       "%s: a kernel needs a workload to run (set use = in [workload]; see "
 			       "kregress help workloads)",
 			       config_where(c, "workload.metric"));
-	return 0;
+	return c->target.type == TARGET_SSH ? check_setup(c, e) : 0;
 }
 
 static int load_machine(struct session *s, struct err *e)
@@ -271,6 +283,7 @@ int session_open(struct session *s, const struct config *cfg, const struct sessi
 void session_close(struct session *s)
 {
 	target_close(&s->target);
+	guest_parts_free(s->parts);
 	builder_close(s->builder);
 	engine_free(s->engine);
 	store_close(s->store);

@@ -20,6 +20,7 @@ struct bisect_log;
 struct auto_good;
 struct series;
 struct patches;
+struct guest_parts;
 
 enum session_mode {
 	SESSION_VIEW = 1, /* read the state, change nothing, take no lock */
@@ -89,9 +90,10 @@ struct session {
 	unsigned other_setup;      /* stored trials of another setup: not used */
 	struct patches *patches;   /* see patches.h; NULL: no patch.NAME */
 
-	struct builder *builder; /* opened at the first build */
-	struct strv fragments;   /* campaign's and workload's */
-	struct target target;    /* opened at the first trial */
+	struct builder *builder;   /* opened at the first build */
+	struct strv fragments;     /* campaign's and workload's */
+	struct target target;      /* opened at the first trial */
+	struct guest_parts *parts; /* that a target over SSH borrows; else NULL */
 	struct machine machine;
 	struct strv env; /* KREGRESS_… for commands */
 

@@ -60,15 +60,37 @@ static int add_build(const struct session *s, struct hash *h, struct err *e)
 	return add_patches(&c->build.patch, h, e);
 }
 
-static void add_target(const struct session *s, struct hash *h)
+/* How it is watched and got back makes no difference. */
+static int add_machine(const struct config *c, struct hash *h, struct err *e)
+{
+	char hex[HASH_HEX_SIZE];
+
+	hash_add_text(h, c->target.host);
+	hash_add(h, &c->target.port, sizeof(c->target.port));
+	hash_add_text(h, c->target.user ? c->target.user : "");
+	add_words(h, &c->target.install);
+	hash_add_text(h, c->target.append);
+	hash_add_text(h, c->target.initramfs);
+	if (c->target.initramfs[0] == '/') {
+		if (hash_file(c->target.initramfs, hex, e) < 0)
+			return -1;
+		hash_add_text(h, hex);
+	}
+	add_words(h, &c->target.setup);
+	return 0;
+}
+
+static int add_target(const struct session *s, struct hash *h, struct err *e)
 {
 	const struct config *c = s->cfg;
 
 	hash_add(h, &c->target.type, sizeof(c->target.type));
 	if (c->target.type == TARGET_COMMAND) {
 		add_words(h, &c->target.command);
-		return;
+		return 0;
 	}
+	if (c->target.type == TARGET_SSH)
+		return add_machine(c, h, e);
 	/* accel = auto is resolved on the machine: a store that moves is told by its facts. */
 	hash_add(h, &c->target.accel, sizeof(c->target.accel));
 	hash_add(h, &c->target.deterministic, sizeof(c->target.deterministic));
@@ -78,6 +100,7 @@ static void add_target(const struct session *s, struct hash *h)
 	add_words(h, &c->target.extra_args);
 	add_words(h, &s->machine.args);
 	hash_add_text(h, s->machine.append);
+	return 0;
 }
 
 static int add_workload(const struct session *s, struct hash *h, struct err *e)
@@ -109,7 +132,8 @@ int session_setup_hash(struct session *s, struct err *e)
 	struct hash *h = hash_new();
 	int ret = add_build(s, h, e);
 
-	add_target(s, h);
+	if (ret == 0)
+		ret = add_target(s, h, e);
 	if (ret == 0)
 		ret = add_workload(s, h, e);
 	hash_add(h, &s->cfg->measure.runs_per_boot, sizeof(unsigned));

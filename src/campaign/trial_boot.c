@@ -16,41 +16,8 @@
 #include "campaign/patches.h"
 #include "campaign/progress.h"
 #include "campaign/series.h"
+#include "campaign/target_open.h"
 #include "target/guest.h"
-
-static int open_qemu(struct session *s, struct err *e)
-{
-	const struct config *c = s->cfg;
-	_cleanup_free_ char *cache = fs_cache_dir();
-	struct target_qemu_opts o = {
-		.program = s->machine.program,
-		.accel = (enum qemu_accel)c->target.accel,
-		.deterministic = c->target.deterministic,
-		.cpus = c->target.cpus,
-		.memory_bytes = c->target.memory_bytes,
-		.machine_args = &s->machine.args,
-		.machine_append = s->machine.append,
-		.machine_append_tcg = s->machine.append_tcg,
-		.machine_append_deterministic = s->machine.append_deterministic,
-		.append = c->target.append,
-		.extra_args = &c->target.extra_args,
-		.boot_timeout_ms = c->target.boot_timeout_ms,
-		.cache_dir = cache,
-	};
-
-	return target_qemu_open(&o, &s->target, e);
-}
-
-static int open_target(struct session *s, struct err *e)
-{
-	struct target_command_opts o = { .command = &s->cfg->target.command, .dir = s->cfg->dir };
-
-	if (s->target.ops)
-		return 0;
-	if (s->cfg->target.type == TARGET_QEMU)
-		return open_qemu(s, e);
-	return target_command_open(&o, &s->target, e);
-}
 
 /* 128 random bits: what a workload prints can not imitate the frames of its own trial. */
 static int make_nonce(char hex[33], struct err *e)
@@ -130,6 +97,7 @@ static int run_target(struct attempt *a, unsigned runs, const char *dir, int64_t
 		.dir = dir,
 		.image = a->build.image,
 		.vmlinux = a->build.vmlinux,
+		.modules = a->build.modules,
 		.build_id = a->build.build_id,
 		.release = a->build.release,
 		.append = append,
@@ -145,7 +113,7 @@ static int run_target(struct attempt *a, unsigned runs, const char *dir, int64_t
 	make_env(a, (long)id, &env);
 	if (make_nonce(nonce, e) < 0)
 		return -1;
-	if (s->target.ops->boots) {
+	if (s->cfg->target.type == TARGET_QEMU) {
 		if (guest_image_write(s, nonce, runs, initrd, &job.initrd_bytes, e) < 0)
 			return -1;
 		job.initrd = initrd;
@@ -166,7 +134,7 @@ int trial_boot(struct attempt *a, unsigned runs, struct store_trial *t, bool *bo
 	_cleanup_free_ char *dir = NULL;
 
 	progress_stage(s, "boot %.12s", a->hex);
-	if (open_target(s, e) < 0 || store_trial_begin(s->store, a->id, &t->id, e) < 0)
+	if (target_open(s, e) < 0 || store_trial_begin(s->store, a->id, &t->id, e) < 0)
 		return -1;
 	dir = xasprintf("%s/trials/%06lld", s->cfg->campaign.state, (long long)t->id);
 	if (fs_mkdirs(dir, e) < 0)

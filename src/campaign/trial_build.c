@@ -30,6 +30,7 @@ int trial_open_builder(struct session *s, struct err *e)
 		.command = &c->build.command,
 		.command_dir = c->dir,
 		.command_env = &s->env,
+		.want_modules = c->target.type == TARGET_SSH,
 		.cache_limit_bytes = c->build.cache_limit_bytes,
 		.tick = progress_tick,
 		.tick_cookie = s,

@@ -114,6 +114,7 @@ static int examine(struct doctor *d, struct err *e)
 {
 	doctor_tools(d);
 	doctor_kvm(d);
+	doctor_ssh(d);
 	doctor_space(d);
 	doctor_noise(d);
 	if (d->cfg && check_campaign(d, e) < 0)

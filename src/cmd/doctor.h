@@ -30,5 +30,7 @@ void doctor_space(struct doctor *d);
 void doctor_noise(struct doctor *d);
 /* Does a guest start under KVM? */
 void doctor_kvm(struct doctor *d);
+/* Is the campaign's machine there, and what does it lack? Nothing is changed on it. */
+void doctor_ssh(struct doctor *d);
 
 #endif

@@ -26,7 +26,7 @@ static const char usage[] =
 	"      --workload <name|file>   what runs in each guest; see help workloads\n"
 	"      --metric <name>          the metric that decides\n"
 	"      --threshold <value>      12.5, +20%, -15% or auto (default)\n"
-	"      --target <type>          qemu (default), or command\n"
+	"      --target <type>          qemu (default), ssh, or command\n"
 	"      --command <command>      for command: the program that measures\n"
 	"      --name <name>            of the campaign (default: from metric and bad)\n"
 	"  -o <section.key=value>       any other key; repeatable\n"

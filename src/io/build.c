@@ -21,6 +21,7 @@ void build_result_release(struct build_result *r)
 	free(r->log_path);
 	free(r->image);
 	free(r->vmlinux);
+	free(r->modules);
 	free(r->config);
 	free(r->release);
 	strv_release(&r->dropped);
@@ -74,6 +75,7 @@ static struct builder *copy_opts(const struct build_opts *o)
 	extend(&b->make_args, o->make_args);
 	extend(&b->command, o->command);
 	extend(&b->command_env, o->command_env);
+	b->want_modules = o->want_modules && !b->command.n;
 	b->jobs = o->jobs ? o->jobs : cpu_count();
 	b->timeout_ms = o->timeout_ms;
 	b->tick = o->tick;
@@ -251,7 +253,8 @@ static void say_modules(struct builder *b, const char *config)
 {
 	_cleanup_str_ struct str text = STR_INIT;
 
-	if (b->said_modules || fs_read(config, BUILD_FILE_MAX, &text, NULL) < 0 ||
+	if (b->want_modules || b->said_modules ||
+	    fs_read(config, BUILD_FILE_MAX, &text, NULL) < 0 ||
 	    !strstr(str_text(&text), "\nCONFIG_MODULES=y\n"))
 		return;
 	b->said_modules = true;
@@ -264,7 +267,7 @@ static int store_kernel(struct builder *b, struct build_job *j, struct err *e)
 	_cleanup_free_ char *image = fs_join(b->out, b->arch->image);
 	_cleanup_free_ char *config = fs_join(b->out, ".config");
 	bool ok = j->r->outcome == TRIAL_OK;
-	_cleanup_free_ char *vmlinux = ok ? strip_vmlinux(b) : NULL;
+	_cleanup_free_ char *vmlinux = ok ? strip_vmlinux(b) : NULL, *modules = NULL;
 	struct build_artifacts a = { .log = j->log_path, .vmlinux = vmlinux };
 
 	/* Of a failed build there may be another commit's. */
@@ -277,6 +280,9 @@ static int store_kernel(struct builder *b, struct build_job *j, struct err *e)
 		if (vmlinux)
 			build_elf_id(vmlinux, j->r->build_id);
 		say_modules(b, config);
+		if (b->has_modules && build_modules_store(b, j->r->release, &modules, e) < 0)
+			return -1;
+		a.modules = modules;
 	}
 	return build_cache_put(&b->cache, j->r->key, &a, j->r, e);
 }

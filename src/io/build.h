@@ -40,8 +40,9 @@ struct build_opts {
 	const struct strv *command;     /* not empty: the user's own build, instead of all that */
 	const char *command_dir;        /* where it runs */
 	const struct strv *command_env; /* KREGRESS_COMMIT … that the caller knows */
-	uint64_t cache_limit_bytes;     /* least recently used kernels go first; 0: 4 GiB */
-	void (*tick)(void *cookie);     /* for a progress line; may be NULL */
+	bool want_modules; /* make them too, where the configuration has any; not with a command */
+	uint64_t cache_limit_bytes; /* least recently used kernels go first; 0: 4 GiB */
+	void (*tick)(void *cookie); /* for a progress line; may be NULL */
 	void *tick_cookie;
 };
 
@@ -51,14 +52,16 @@ struct build_result {
 	/* Of a failure: first compiler error, the options missing, or the patch that does not
 	 * apply; untrusted text */
 	char *signature;
-	char *log_path;                 /* the whole build log */
-	char *image;                    /* path in the cache */
-	char *vmlinux;                  /* path with symbols, NULL where the cache has none */
-	char *config;                   /* path of the final .config; NULL with command = */
-	char *release;                  /* "<version>-kregress", NULL when not known */
-	char build_id[HASH_HEX_SIZE];   /* hex of the GNU build id note, "" when not known */
-	char key[HASH_HEX_SIZE];        /* content key: tree, configuration, compiler, patches */
-	char image_hash[HASH_HEX_SIZE]; /* SHA-256 of the image: equal means an identical kernel */
+	char *log_path;               /* the whole build log */
+	char *image;                  /* path in the cache */
+	char *vmlinux;                /* path with symbols, NULL where the cache has none */
+	char *modules;                /* path of a tar of lib/modules/<release>; NULL: none */
+	char *config;                 /* path of the final .config; NULL with command = */
+	char *release;                /* "<version>-kregress", NULL when not known */
+	char build_id[HASH_HEX_SIZE]; /* hex of the GNU build id note, "" when not known */
+	char key[HASH_HEX_SIZE];      /* content key: tree, configuration, compiler, patches */
+	/* SHA-256 of the image, or with modules of both hashes: equal means an identical kernel */
+	char image_hash[HASH_HEX_SIZE];
 	struct strv dropped;         /* optional symbols asked for that this commit does not have */
 	struct strv patches_applied; /* base names */
 	bool cached;                 /* nothing was compiled */

@@ -113,6 +113,7 @@ static int format_meta(const struct build_artifacts *a, const struct build_resul
 	str_addf(meta, "outcome=%s\n", trial_outcome_name(r->outcome));
 	add_file(meta, "image", a->image_name, a->image, hex, e, &ret);
 	add_file(meta, "vmlinux", "vmlinux", a->vmlinux, hex, e, &ret);
+	add_file(meta, "modules", "modules.tar", a->modules, hex, e, &ret);
 	add_file(meta, "config", "config", a->config, hex, e, &ret);
 	if (r->outcome == TRIAL_BUILD_FAILED)
 		add_host_state(meta);
@@ -153,6 +154,18 @@ static void set_text(char **p, const char *value)
 	*p = xstrdup(value);
 }
 
+/* They come after the image: with them it is another kernel. */
+static bool take_modules(const char *entry, const char *value, struct build_result *r)
+{
+	char both[2 * HASH_HEX_SIZE], hex[HASH_HEX_SIZE];
+
+	if (!file_is_whole(entry, value, &r->modules, hex))
+		return false;
+	snprintf(both, sizeof(both), "%s %s", r->image_hash, hex);
+	hash_bytes(both, strlen(both), r->image_hash);
+	return true;
+}
+
 static bool take_field(const char *entry, const char *name, const char *value,
 		       struct build_result *r)
 {
@@ -162,6 +175,8 @@ static bool take_field(const char *entry, const char *name, const char *value,
 		return file_is_whole(entry, value, &r->image, r->image_hash);
 	if (str_eq(name, "vmlinux"))
 		return file_is_whole(entry, value, &r->vmlinux, NULL);
+	if (str_eq(name, "modules"))
+		return take_modules(entry, value, r);
 	if (str_eq(name, "config"))
 		return file_is_whole(entry, value, &r->config, NULL);
 	if (str_eq(name, "release"))
@@ -329,6 +344,7 @@ static int fill_entry(const char *dir, const struct build_artifacts *a,
 
 	if (fs_mkdirs(dir, e) < 0 || copy_in(dir, a->image_name, a->image, e) < 0 ||
 	    copy_in(dir, "vmlinux", a->vmlinux, e) < 0 ||
+	    copy_in(dir, "modules.tar", a->modules, e) < 0 ||
 	    copy_in(dir, "config", a->config, e) < 0 || copy_in(dir, "log", a->log, e) < 0 ||
 	    format_meta(a, r, &meta, e) < 0)
 		return -1;

@@ -95,7 +95,7 @@ struct build_cache {
 
 /* What goes into an entry; paths NULL where there is nothing. */
 struct build_artifacts {
-	const char *image, *image_name, *vmlinux, *config, *log;
+	const char *image, *image_name, *vmlinux, *modules, *config, *log;
 };
 
 int build_cache_open(struct build_cache *c, const char *dir, const char *tag, uint64_t limit,
@@ -149,6 +149,7 @@ struct builder {
 	struct strv command, command_env;
 	char *command_dir;
 	unsigned jobs;
+	bool want_modules;
 	int64_t timeout_ms;
 	void (*tick)(void *cookie);
 	void *tick_cookie;
@@ -166,8 +167,9 @@ struct builder {
 	struct build_cache cache;
 	struct strv patched; /* paths that patches have changed just now */
 	int64_t last_tick_ms;
-	bool orderly; /* the last make ended by itself */
-	bool wrote;   /* the O= folder is newer than what was synced */
+	bool orderly;     /* the last make ended by itself */
+	bool has_modules; /* the kernel made last has some */
+	bool wrote;       /* the O= folder is newer than what was synced */
 	bool said_modules;
 };
 
@@ -247,5 +249,19 @@ int build_command(struct builder *b, struct build_job *j, const char *image, str
 /* Lines of our own in the build log. */
 int build_log_line(const char *log_path, struct err *e, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* ---- build_modules.c ---- */
+
+/* Are there any to make, by the .config and by what the builder was asked for? */
+bool build_modules_are_wanted(const struct builder *b);
+/* "make modules_install", stripped, into a folder of the slot. Returns as build_make_run(). */
+int build_modules_install(struct builder *b, struct build_job *j, unsigned jobs, struct err *e);
+/* Pack that folder; *@path: the archive, in the slot, owned. */
+int build_modules_store(struct builder *b, const char *release, char **path, struct err *e);
+/*
+ * A tar of @tree's lib/modules/<@release> at @path: sorted, of root, without times and links, so
+ * that the same modules give the same bytes.
+ */
+int build_modules_pack(const char *tree, const char *release, const char *path, struct err *e);
 
 #endif

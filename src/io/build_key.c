@@ -266,6 +266,8 @@ int build_key_inputs(struct builder *b, struct err *e)
 
 	h = hash_new();
 	hash_add_text(h, b->config_inputs);
+	if (b->want_modules)
+		hash_add_text(h, "modules");
 	ret = add_files(h, &b->patches, "patches", NULL, e);
 	hash_hex(h, b->inputs);
 	return ret < 0 ? -1 : hash_patches(b, e);

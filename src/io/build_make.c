@@ -57,6 +57,10 @@ static const char *const unset_names[] = {
 	"LDFLAGS_vmlinux",
 	"CONFIG_",
 	"INSTALL_PATH",
+	"INSTALL_MOD_PATH",
+	"INSTALL_MOD_DIR",
+	"INSTALL_MOD_STRIP",
+	"DEPMOD",
 	"SOURCE_DATE_EPOCH",
 	"O",
 	"V",
@@ -263,13 +267,16 @@ static int attempt(struct builder *b, struct build_job *j, unsigned jobs, struct
 	ret = build_configure(b, j, e);
 	if (ret <= 0)
 		return ret;
+	b->has_modules = build_modules_are_wanted(b);
 	build_make_argv(b, jobs, &argv);
 	strv_add(&argv, b->arch->target);
+	if (b->has_modules)
+		strv_add(&argv, "modules");
 	ret = build_make_run(b, j, &argv, e);
 	if (ret <= 0)
 		return ret;
 	if (fs_exists(image))
-		return 1;
+		return b->has_modules ? build_modules_install(b, j, jobs, e) : 1;
 	snprintf(j->error, sizeof(j->error), "make ends well, but leaves no %s", b->arch->image);
 	return 0;
 }

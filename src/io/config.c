@@ -76,21 +76,14 @@ static size_t keys_of(const char *section, const char **names)
 	return n;
 }
 
-/* A key that [@section] does not have: of another section, of a later version, or misspelt. */
+/* A key that [@section] does not have: of another section, or misspelt. */
 static void unknown_key(struct load *l, struct fault_at at, const char *section, const char *key)
 {
-	_cleanup_free_ char *full = xasprintf("%s.%s", section, key), *shown = faults_quote(key);
+	_cleanup_free_ char *shown = faults_quote(key);
 	_cleanup_free_ char *where = xasprintf(" in [%s]", section);
 	const char *names[KEYS_MAX];
 	size_t n = keys_of(section, names);
 
-	for (size_t i = 0; config_later_keys[i]; i++) {
-		if (str_eq(config_later_keys[i], full)) {
-			faults_add(&l->faults, at, "%s key '%s' is not supported by this version",
-				   section, shown);
-			return;
-		}
-	}
 	for (size_t i = 0; i < config_table_size; i++) {
 		const struct config_key *k = &config_table[i];
 
@@ -230,6 +223,10 @@ bool config_applies(const struct config *c, const struct config_key *k)
 		return c->target.type == TARGET_COMMAND;
 	case FOR_KERNEL:
 		return c->build.type == BUILD_KERNEL;
+	case FOR_SSH:
+		return c->target.type == TARGET_SSH;
+	case FOR_BOOTED:
+		return c->target.type == TARGET_QEMU || c->target.type == TARGET_SSH;
 	default:
 		return true;
 	}
@@ -242,6 +239,8 @@ static void not_for_this_type(struct load *l, const struct config_key *k, struct
 		[FOR_QEMU] = "type = qemu in [target]",
 		[FOR_COMMAND] = "type = command in [target]",
 		[FOR_KERNEL] = "type = kernel in [build]",
+		[FOR_SSH] = "type = ssh in [target]",
+		[FOR_BOOTED] = "type = qemu and type = ssh in [target]",
 	};
 
 	faults_add(&l->faults, at, "'%s' is for %s only (remove it, or change the type)", k->key,
@@ -252,10 +251,11 @@ static void not_for_this_type(struct load *l, const struct config_key *k, struct
 static void parse_default(struct load *l, const struct config_key *k, struct fault_at at,
 			  void *field)
 {
-	const char *text = k->def;
+	bool is_ssh = l->c->target.type == TARGET_SSH;
+	const char *text = is_ssh && k->ssh_def ? k->ssh_def : k->def;
 	struct err e = ERR_INIT;
 
-	if (k->flags & KEY_REQUIRED) {
+	if ((k->flags & KEY_REQUIRED) && config_applies(l->c, k)) {
 		faults_add(&l->faults, at, "'%s' is missing in [%s] (add a line '%s = ...')",
 			   k->key, k->section, k->key);
 		return;

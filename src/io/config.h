@@ -13,7 +13,7 @@
 
 enum config_hunt { HUNT_REGRESSION = 0, HUNT_FIX };
 enum config_build_type { BUILD_KERNEL = 0, BUILD_NONE };
-enum config_target_type { TARGET_QEMU = 0, TARGET_COMMAND };
+enum config_target_type { TARGET_QEMU = 0, TARGET_COMMAND, TARGET_SSH };
 enum config_tristate { TRI_AUTO = -1, TRI_NO = 0, TRI_YES = 1 };
 enum config_accel { ACCEL_AUTO = 0, ACCEL_KVM, ACCEL_TCG };
 enum config_search { SEARCH_BISECT = 0 };
@@ -71,9 +71,22 @@ struct config {
 		unsigned cpus;
 		uint64_t memory_bytes;
 		char *machine; /* absolute path of the profile's INI; "" when type is not qemu */
+		struct strv extra_args;
+		/* qemu and ssh */
 		char *append;
 		int64_t boot_timeout_ms;
-		struct strv extra_args;
+		/* ssh */
+		char *host, *user;            /* user NULL: as ~/.ssh/config has it, else root */
+		unsigned port;                /* 0: likewise, else 22 */
+		char *identity, *known_hosts; /* absolute; "": likewise, else as ssh(1) */
+		struct strv install;          /* kexec, grub, or a command there */
+		struct strv power_cycle, console;
+		char *initramfs; /* "": none; "make"; else an absolute path here */
+		struct strv setup;
+		double max_load; /* 0: any */
+		int64_t max_wait_ms;
+		bool watchdog;
+		char *work_dir; /* absolute, there */
 		/* command */
 		struct strv command;
 	} target;

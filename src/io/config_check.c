@@ -66,10 +66,28 @@ static void check_campaign(struct check *k)
 			   "good and bad are the same revision '%s' (name two ends)", shown);
 }
 
+static bool is_given(const struct check *k, const char *section, const char *key)
+{
+	return k->given[config_index(section, key)].text != NULL;
+}
+
+/* For a guest we know what its kernel needs; for a machine its owner does. */
+static void check_kernel(struct check *k)
+{
+	const struct config *c = k->c;
+
+	if (c->build.type == BUILD_KERNEL && !c->build.command.n &&
+	    !is_given(k, "build", "config") && !c->build.fragments.n)
+		contradict(k, "build", "config",
+			   "type = ssh needs the configuration of a kernel that its machine can "
+			   "boot (config = file:<the machine's .config>, or fragments)");
+}
+
 /* What target and build need of each other. */
 static void check_target(struct check *k)
 {
 	const struct config *c = k->c;
+	static const char *const names[] = { "qemu", "command", "ssh" };
 	bool command = c->target.type == TARGET_COMMAND;
 
 	if (command && c->target.command.n == 0)
@@ -77,8 +95,11 @@ static void check_target(struct check *k)
 			   "type = command without a command (add a line 'command = ...')");
 	if (!command && c->build.type == BUILD_NONE)
 		contradict(k, "build", "type",
-			   "type = none leaves nothing for qemu to boot (build a kernel, or set "
-			   "type = command in [target])");
+			   "type = none leaves nothing for %s to boot (build a kernel, or set "
+			   "type = command in [target])",
+			   names[c->target.type]);
+	if (c->target.type == TARGET_SSH)
+		check_kernel(k);
 	if (c->target.deterministic && c->target.cpus > 1)
 		contradict(
 			k, "target", "cpus",
@@ -98,10 +119,11 @@ static void check_workload(struct check *k)
 
 	if (*c->workload.use)
 		return;
-	if (c->target.type == TARGET_QEMU)
+	if (c->target.type != TARGET_COMMAND)
 		contradict(k, "workload", "use",
-			   "'use' is missing in [workload] (type = qemu needs one; see 'kregress "
-			   "help workloads')");
+			   "'use' is missing in [workload] (type = %s needs one; see 'kregress "
+			   "help workloads')",
+			   c->target.type == TARGET_SSH ? "ssh" : "qemu");
 	else if (c->workload.args)
 		contradict(k, "workload", "args",
 			   "args without a workload (set 'use', or put them into the command of "

@@ -65,7 +65,8 @@ static void add_default(struct str *out, const struct config_key *k)
 	if (k->flags & KEY_REQUIRED)
 		str_add(out, "   (required)");
 	else if (k->def && *k->def)
-		str_addf(out, "   (default: %s)", k->def);
+		str_addf(out, "   (default: %s%s%s)", k->def, k->ssh_def ? "; ssh: " : "",
+			 k->ssh_def ? k->ssh_def : "");
 	else if (k->def)
 		str_add(out, "   (default: none)");
 }
@@ -86,6 +87,8 @@ static void add_key(struct str *out, const struct config_key *k)
 		[FOR_QEMU] = " Only for type = qemu.",
 		[FOR_COMMAND] = " Only for type = command.",
 		[FOR_KERNEL] = "",
+		[FOR_SSH] = " Only for type = ssh.",
+		[FOR_BOOTED] = " Only for type = qemu and type = ssh.",
 	};
 	_cleanup_str_ struct str text = STR_INIT;
 

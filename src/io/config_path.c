@@ -85,15 +85,57 @@ int config_fragment(const char *word, const char *dir, char **path, struct err *
 	return find_installed("fragment", "configs/kernel", word, ".config", path, e);
 }
 
-/* A file that must be there. */
+/* A file that must be there; keys are where "~/" leads. */
 static int parse_file(const struct config *c, const struct config_key *k, const char *text,
 		      void *field, struct err *e)
 {
+	const char *home = getenv("HOME");
+
 	if (!*text) {
 		*(char **)field = xstrdup("");
 		return 0;
 	}
+	if (str_starts(text, "~/") && home && *home)
+		return find_file(k->key, home, text + 2, field, e);
 	return find_file(k->key, c->dir, text, field, e);
+}
+
+static int parse_initramfs(const struct config *c, const struct config_key *k, const char *text,
+			   void *field, struct err *e)
+{
+	if (str_eq(text, "none") || str_eq(text, "make")) {
+		*(char **)field = xstrdup(str_eq(text, "none") ? "" : text);
+		return 0;
+	}
+	return parse_file(c, k, text, field, e);
+}
+
+static void format_initramfs(const struct config_key *k, const void *field, struct str *out)
+{
+	const char *text = *(char *const *)field;
+
+	(void)k;
+	str_add(out, text && *text ? text : "none");
+}
+
+/* A folder on the machine: absolute, and plain enough to be ours. */
+static int parse_folder_there(const struct config *c, const struct config_key *k, const char *text,
+			      void *field, struct err *e)
+{
+	_cleanup_free_ char *path = xstrdup(text);
+
+	(void)c;
+	if (check_length(text, e) < 0)
+		return -1;
+	/* Behind a slash a link would be no link. */
+	for (size_t n = strlen(path); n > 0 && path[n - 1] == '/'; n--)
+		path[n - 1] = '\0';
+	if (path[0] != '/' || str_ends(path, "/..") || str_ends(path, "/.") || strstr(path, "/../"))
+		return config_bad_value(e, "folder", text, k->key,
+					"an absolute path there, such as /var/tmp/kregress");
+	*(char **)field = path;
+	path = NULL;
+	return 0;
 }
 
 /* A folder that must be there. */
@@ -303,6 +345,13 @@ const struct config_kind config_kind_file = {
 	.format = config_format_text,
 	.release = config_release_text,
 };
+const struct config_kind config_kind_initramfs = {
+	.type = "none | make | <path>",
+	.parse = parse_initramfs,
+	.format = format_initramfs,
+	.release = config_release_text,
+};
+const struct config_kind config_kind_folder_there = TEXT_KIND("path", parse_folder_there);
 const struct config_kind config_kind_folder = TEXT_KIND("path", parse_folder);
 const struct config_kind config_kind_new_folder = TEXT_KIND("path", parse_new_folder);
 const struct config_kind config_kind_kconfig = TEXT_KIND("target | file:<path>", parse_kconfig);

@@ -33,7 +33,13 @@ static const struct config_choice tristates[] = {
 static const struct config_choice target_types[] = {
 	{ .name = "qemu", .value = TARGET_QEMU },
 	{ .name = "command", .value = TARGET_COMMAND },
-	{ .name = "ssh", .unsupported = true },
+	{ .name = "ssh", .value = TARGET_SSH },
+	{ .name = NULL },
+};
+
+static const struct config_choice watchdogs[] = {
+	{ .name = "auto", .value = true },
+	{ .name = "no", .value = false },
 	{ .name = NULL },
 };
 
@@ -79,12 +85,6 @@ const struct config_section config_sections[] = {
 	{ "confirm", "What is done before the culprit is believed." },
 };
 const size_t config_sections_size = ARRAY_SIZE(config_sections);
-
-const char *const config_later_keys[] = {
-	"target.host",        "target.port",        "target.user",
-	"target.identity",    "target.known_hosts", "target.install",
-	"target.power_cycle", "target.console",     NULL,
-};
 
 const struct config_key config_table[] = {
 	{ "campaign", "name", &config_kind_name, NULL,
@@ -163,7 +163,8 @@ const struct config_key config_table[] = {
 	  FIELD(build.cache_limit_bytes), 0, FOR_KERNEL, .min = MIB, .max = MIB << 30 },
 
 	{ "target", "type", &config_kind_choice, "qemu",
-	  "qemu: each kernel is booted in a guest. command: your own program measures.",
+	  "qemu: each kernel is booted in a guest. ssh: on a machine of yours. command: your own "
+	  "program measures.",
 	  FIELD(target.type), KEY_TYPE, .choices = target_types },
 	{ "target", "accel", &config_kind_choice, "auto",
 	  "auto: KVM where a guest really boots under it, else TCG.", FIELD(target.accel), 0,
@@ -180,12 +181,60 @@ const struct config_key config_table[] = {
 	  "Machine profile: a name in qemu/, or a path (with a '/' or ending in .ini).",
 	  FIELD(target.machine), KEY_QEMU_DEFAULT, FOR_QEMU },
 	{ "target", "append", &config_kind_long_text, "", "More boot parameters for the kernel.",
-	  FIELD(target.append), KEY_EMPTY_OK, FOR_QEMU },
+	  FIELD(target.append), KEY_EMPTY_OK, FOR_BOOTED },
 	{ "target", "boot_timeout", &config_kind_duration, "60s",
-	  "The longest until the guest's agent reports.", FIELD(target.boot_timeout_ms), 0,
-	  FOR_QEMU, .min = SECOND, .max = DAY },
+	  "The longest until the guest's agent reports, or the machine lets us log in.",
+	  FIELD(target.boot_timeout_ms), 0, FOR_BOOTED, .min = SECOND, .max = DAY,
+	  .ssh_def = "10m" },
 	{ "target", "extra_args", &config_kind_words, "", "More arguments for QEMU.",
 	  FIELD(target.extra_args), KEY_EMPTY_OK, FOR_QEMU },
+	{ "target", "host", &config_kind_text, NULL,
+	  "The machine: a name, an address, or a Host of ~/.ssh/config.", FIELD(target.host),
+	  KEY_REQUIRED, FOR_SSH },
+	{ "target", "port", &config_kind_count, NULL,
+	  "Its port. Default: as ~/.ssh/config has it, else 22.", FIELD(target.port), 0, FOR_SSH,
+	  .max = 65535 },
+	{ "target", "user", &config_kind_text, NULL,
+	  "Who logs in: root, or one for whom 'sudo -n' works. Default: as ~/.ssh/config has it, "
+	  "else root.",
+	  FIELD(target.user), 0, FOR_SSH },
+	{ "target", "identity", &config_kind_file, "",
+	  "The private key (ed25519 or ecdsa). Default: as ~/.ssh/config has it, else what the "
+	  "agent has, else ~/.ssh/id_ed25519 and id_ecdsa.",
+	  FIELD(target.identity), KEY_EMPTY_OK, FOR_SSH },
+	{ "target", "known_hosts", &config_kind_file, "",
+	  "The file with its host key. Default: as ~/.ssh/config has it, else those that ssh "
+	  "reads.",
+	  FIELD(target.known_hosts), KEY_EMPTY_OK, FOR_SSH },
+	{ "target", "install", &config_kind_words, "kexec",
+	  "How a kernel is booted once: kexec; grub (a one-shot entry); or a command there that "
+	  "sets $KREGRESS_IMAGE for the next boot alone.",
+	  FIELD(target.install), 0, FOR_SSH },
+	{ "target", "power_cycle", &config_kind_command, "",
+	  "A command here that switches the machine off and on.", FIELD(target.power_cycle),
+	  KEY_EMPTY_OK, FOR_SSH },
+	{ "target", "console", &config_kind_command, "",
+	  "A command here that prints the machine's console and runs beside each trial.",
+	  FIELD(target.console), KEY_EMPTY_OK, FOR_SSH },
+	{ "target", "initramfs", &config_kind_initramfs, "none",
+	  "make: made on the machine by its own tools. A path: of one here.",
+	  FIELD(target.initramfs), 0, FOR_SSH },
+	{ "target", "setup", &config_kind_words, "",
+	  "How the machine is made quiet, and put back after the runs: governor=NAME, "
+	  "turbo=on|off, smt=on|off, thp=always|madvise|never, aslr=on|off, stop=UNIT,UNIT, "
+	  "/proc/sys/...=VALUE, /sys/...=VALUE.",
+	  FIELD(target.setup), KEY_EMPTY_OK, FOR_SSH },
+	{ "target", "max_load", &config_kind_number, "0",
+	  "Before the runs wait until the machine's load is at most this; 0: any load will do.",
+	  FIELD(target.max_load), 0, FOR_SSH, .max = 10000 },
+	{ "target", "max_wait", &config_kind_duration, "10m",
+	  "The longest wait for that, and for hot CPUs.", FIELD(target.max_wait_ms), 0, FOR_SSH,
+	  .max = 365 * DAY },
+	{ "target", "watchdog", &config_kind_choice, "auto",
+	  "auto: the machine's watchdog is armed before a kexec, where it has one that goes on.",
+	  FIELD(target.watchdog), 0, FOR_SSH, .choices = watchdogs },
+	{ "target", "work_dir", &config_kind_folder_there, "/var/tmp/kregress",
+	  "The folder that is ours on the machine.", FIELD(target.work_dir), 0, FOR_SSH },
 	{ "target", "command", &config_kind_command, "",
 	  "The program that measures. It prints 'kregress: metric NAME VALUE UNIT' once for each "
 	  "of $KREGRESS_RUNS runs.",

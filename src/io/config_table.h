@@ -16,6 +16,8 @@ enum config_applies {
 	FOR_QEMU,    /* [target] type = qemu */
 	FOR_COMMAND, /* [target] type = command */
 	FOR_KERNEL,  /* [build] type = kernel */
+	FOR_SSH,     /* [target] type = ssh */
+	FOR_BOOTED,  /* [target] type = qemu or ssh */
 };
 
 enum config_flags {
@@ -60,6 +62,7 @@ struct config_key {
 	enum config_applies applies;
 	uint64_t min, max; /* counts, sizes and durations (ms), inclusive */
 	const struct config_choice *choices;
+	const char *ssh_def; /* instead of def with type = ssh; NULL: the same */
 };
 
 extern const struct config_key config_table[];
@@ -72,9 +75,6 @@ struct config_section {
 extern const struct config_section config_sections[];
 extern const size_t config_sections_size;
 
-/* "target.host" …: documented keys that this version does not have. NULL-terminated. */
-extern const char *const config_later_keys[];
-
 /* Kinds. */
 extern const struct config_kind config_kind_text, config_kind_long_text, config_kind_name,
 	config_kind_revision, config_kind_words, config_kind_bool, config_kind_choice,
@@ -82,7 +82,8 @@ extern const struct config_kind config_kind_text, config_kind_long_text, config_
 	config_kind_threshold, config_kind_confidence, config_kind_file, config_kind_folder,
 	config_kind_new_folder, config_kind_command, config_kind_fragments, config_kind_patches,
 	config_kind_patch, config_kind_kconfig, config_kind_workload, config_kind_machine,
-	config_kind_arch, config_kind_metric;
+	config_kind_arch, config_kind_metric, config_kind_number, config_kind_initramfs,
+	config_kind_folder_there;
 
 /* Set "bad <kind> '<text>' for <what> (<remedy>)"; @what "" or NULL: left out. Returns -1. */
 int config_bad_value(struct err *e, const char *kind, const char *text, const char *what,

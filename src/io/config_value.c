@@ -213,6 +213,27 @@ static void format_count(const struct config_key *k, const void *field, struct s
 	str_addf(out, "%u", *(const unsigned *)field);
 }
 
+static int parse_number(const struct config *c, const struct config_key *k, const char *text,
+			void *field, struct err *e)
+{
+	char range[64];
+	double v;
+
+	(void)c;
+	snprintf(range, sizeof(range), "a number from %llu to %llu", (unsigned long long)k->min,
+		 (unsigned long long)k->max);
+	if (!parse_real(text, strlen(text), &v) || v < (double)k->min || v > (double)k->max)
+		return config_bad_value(e, "number", text, k->key, range);
+	*(double *)field = v;
+	return 0;
+}
+
+static void format_number(const struct config_key *k, const void *field, struct str *out)
+{
+	(void)k;
+	format_real(out, *(const double *)field);
+}
+
 static int parse_share(const struct config *c, const struct config_key *k, const char *text,
 		       void *field, struct err *e)
 {
@@ -345,6 +366,11 @@ const struct config_kind config_kind_count = {
 	.type = "number",
 	.parse = parse_count,
 	.format = format_count,
+};
+const struct config_kind config_kind_number = {
+	.type = "number",
+	.parse = parse_number,
+	.format = format_number,
 };
 const struct config_kind config_kind_share = {
 	.type = "share",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Every target keeps one contract: the same workload, the same outcome. */
-#include "contract/target_fixture.h"
+#include "contract/target_ssh_fixture.h"
 
 typedef int try_fn(const struct attempt *a, struct target_result *r, struct err *e);
 
@@ -10,7 +10,7 @@ static int qemu(const struct attempt *a, struct target_result *r, struct err *e)
 }
 
 /* Each test runs with the target in its state. */
-static try_fn *const targets[] = { qemu, try_command };
+static try_fn *const targets[] = { qemu, try_command, try_ssh };
 
 static try_fn *target_of(void **state)
 {
@@ -128,11 +128,11 @@ static void a_missing_program_is_our_failure(void **state)
 	check_failure(state, &(struct attempt){ .program = "./nowhere" }, ERR_LAB, "cannot start");
 }
 
-#define EACH(name)                                                                  \
-	{ "qemu: " #name, name, NULL, NULL, (void *)(uintptr_t)&targets[0] },       \
-	{                                                                           \
-		"command: " #name, name, NULL, NULL, (void *)(uintptr_t)&targets[1] \
+#define CASE(target, at, name)                                                       \
+	{                                                                            \
+		target ": " #name, name, NULL, NULL, (void *)(uintptr_t)&targets[at] \
 	}
+#define EACH(name) CASE("qemu", 0, name), CASE("command", 1, name), CASE("ssh", 2, name)
 
 int main(void)
 {
@@ -153,5 +153,5 @@ int main(void)
 		printf("1..0 # SKIP no kernel to boot: set KREGRESS_TEST_KERNEL\n");
 		return 77;
 	}
-	return cmocka_run_group_tests(tests, bench_open, bench_close);
+	return cmocka_run_group_tests(tests, bench_and_box_open, bench_and_box_close);
 }

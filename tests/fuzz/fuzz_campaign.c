@@ -77,6 +77,9 @@ static void check_campaign(const struct config *c)
 	MUST(c->campaign.repo[0] == '/' && c->campaign.state[0] == '/');
 	MUST(c->target.type != TARGET_COMMAND || c->target.command.n > 0);
 	MUST(c->target.type != TARGET_QEMU || (*c->workload.use && *c->target.machine));
+	MUST(c->target.type != TARGET_SSH ||
+	     (*c->workload.use && *c->target.host && c->target.install.n > 0 &&
+	      c->target.port <= 65535 && c->target.max_load >= 0 && c->target.work_dir[0] == '/'));
 	config_dump(c, &dump);
 	add_lines(dump.buf, &options);
 	if (config_parse("fuzz.ini", "", 0, &options, &again, &e) < 0) {
