@@ -42,9 +42,10 @@ GUEST := $(WORKLOADS:%=$(O)/workloads/%) $(O)/qemu/agent
 
 UNIT := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/unit/*.c tests/sim/*.c tests/contract/*.c))
 FUZZ := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/fuzz/*.c))
+BENCH := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/bench/*.c))
 E2E_C := $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/e2e/*.c))
 
-.PHONY: all deps demo check check-quick check-layers check-headers check-format lint bench soak \
+.PHONY: all deps demo check check-quick check-layers check-headers check-format lint bench bench-noise soak \
 	tests workloads install uninstall clean help sanitize
 .DEFAULT_GOAL := all
 
@@ -103,7 +104,7 @@ tests: $(UNIT) $(FUZZ) $(E2E_C)
 deps:
 	contrib/install-deps build check demo
 
--include $(OBJ:.o=.d) $(O)/main.d $(UNIT:=.d) $(FUZZ:=.d) $(E2E_C:=.d) $(GUEST:=.d)
+-include $(OBJ:.o=.d) $(O)/main.d $(UNIT:=.d) $(FUZZ:=.d) $(BENCH:=.d) $(E2E_C:=.d) $(GUEST:=.d)
 
 # ---- checks ---------------------------------------------------------------------------------
 
@@ -159,8 +160,17 @@ demo:
 	@$(MAKE) --no-print-directory -j$(JOBS) all
 	tests/e2e/demo run
 
-bench: all $(patsubst tests/%.c,$(O)/tests/%,$(wildcard tests/bench/*.c))
+bench: all $(BENCH)
 	tests/bench/run
+
+# The culprit under noise: simulated campaigns, then recorded boots of real kernels
+CAMPAIGNS ?= 1000
+SEED ?= 20261130
+bench-noise: $(O)/tests/bench/bench_noise $(O)/tests/bench/bench_replay
+	@ret=0; \
+	$(O)/tests/bench/bench_noise -n $(CAMPAIGNS) -s $(SEED) -j 2 $(if $(ROWS),-r '$(ROWS)') || ret=1; \
+	$(O)/tests/bench/bench_replay -n $(CAMPAIGNS) -s $(SEED) tests/bench/boots-demo.txt || ret=1; \
+	exit $$ret
 
 soak: all tests
 	KREGRESS_SOAK=1 tests/run-all soak
@@ -198,6 +208,7 @@ help:
 	@echo "make check       all tests (installs what they need)"
 	@echo "make check-quick the tests that need no kernel"
 	@echo "make bench       figures of speed and memory    make soak   the long tests"
+	@echo "make bench-noise  the culprit under noise: CAMPAIGNS=$(CAMPAIGNS) SEED=$(SEED) ROWS='d = 2'"
 	@echo "make lint        clang-tidy and cppcheck        make check-format"
 	@echo "make deps        install Debian packages (root or sudo)"
 	@echo "make install     DESTDIR, prefix, bindir, datadir, mandir    make uninstall"
