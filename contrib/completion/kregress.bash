@@ -5,11 +5,11 @@
 _kregress_options() {
 	case $1 in
 	run) echo '--from-git --replay --recheck --json -o -h --help' ;;
-	status) echo '--json -o -h --help' ;;
+	status|replay) echo '--json -o -h --help' ;;
 	log) echo '--git --json -o -h --help' ;;
 	test) echo '--json -c -o -h --help' ;;
 	doctor|clean) echo '-o -h --help' ;;
-	init) echo '--repo --good --bad --hunt --workload --metric --threshold --target' \
+	init) echo '--repo --good --bad --hunt --workload --metric --threshold --search --target' \
 		'--command --name -o --output --force -h --help' ;;
 	help) echo '-h --help' ;;
 	'') echo '-C -v --verbose -q --quiet -h --help --version' ;;
@@ -45,6 +45,7 @@ _kregress_value() {
 	--hunt) _kregress_words 'regression fix' "$2" ;;
 	--target) _kregress_words 'qemu ssh command' "$2" ;;
 	--threshold) _kregress_words 'auto' "$2" ;;
+	--search) _kregress_words 'bisect bayes auto' "$2" ;;
 	-o)
 		_kregress_words "$(kregress help keys 2>/dev/null | sed 's/$/=/')" "$2"
 		compopt -o nospace 2>/dev/null
@@ -63,9 +64,9 @@ _kregress() {
 	if [[ $cur == -* ]]; then
 		_kregress_words "$(_kregress_options "$command")" "$cur"
 	elif [[ -z $command ]]; then
-		_kregress_words 'run test status log doctor clean init help' "$cur"
+		_kregress_words 'run test status log replay doctor clean init help' "$cur"
 	elif [[ $command == help ]]; then
-		_kregress_words 'campaign workloads keys run test status log doctor clean init help' "$cur"
+		_kregress_words 'campaign workloads keys run test status log replay doctor clean init help' "$cur"
 	elif [[ $command == test ]]; then
 		_kregress_revisions "$cur"
 	elif [[ $command != init ]]; then

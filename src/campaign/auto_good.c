@@ -149,6 +149,8 @@ static bool is_refused(const struct session *s, const struct engine_result *r)
 {
 	switch (r->status) {
 	case ENGINE_NO_DIFFERENCE:
+	case ENGINE_NO_CULPRIT:
+	case ENGINE_BLIND:
 	case ENGINE_SWAPPED:
 	case ENGINE_SAME_SIDE:
 		return true;

@@ -174,7 +174,7 @@ static int boot_arm(struct confirm *c, int i, struct err *e)
 	struct trial_report r;
 	char hex[COMMIT_HEX + 1], number[32];
 
-	if (trial_run(s, &c->arm[i].id, "confirm", &r, e) < 0)
+	if (trial_run(s, &c->arm[i].id, 0, "confirm", &r, e) < 0)
 		return -1;
 	if (r.outcome == TRIAL_OK)
 		log_info("confirm: %.12s (%s) boot %u: %s %s %s", commit_hex(&c->arm[i].id, hex),

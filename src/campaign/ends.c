@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "campaign/auto_good.h"
 #include "campaign/import.h"
+#include "campaign/prior.h"
 #include "campaign/series.h"
 #include "io/bisect_log.h"
 
@@ -187,6 +188,8 @@ static void forget_walk(struct session *s)
 	free(s->given);
 	s->given = NULL;
 	s->n_given = 0;
+	free(s->prior);
+	s->prior = NULL;
 }
 
 static int walk(struct session *s, struct err *e)
@@ -296,6 +299,65 @@ static int nothing_to_search(const struct session *s, struct err *e)
 		       s->paths.n ? " touches the paths of [campaign]" : "");
 }
 
+/*
+ * A replay must come to the same steps, so once the search has begun the weights are those that it
+ * began with: what a viewer would see.
+ */
+static int weigh(struct session *s, enum session_mode mode, struct err *e)
+{
+	enum session_mode real = s->mode;
+	int ret;
+
+	if (s->cfg->search == SEARCH_BISECT)
+		return 0;
+	s->mode = mode;
+	ret = prior_weights(s, s->prior, e);
+	s->mode = real;
+	return ret;
+}
+
+int ends_recall_prior(struct session *s, struct err *e)
+{
+	return weigh(s, SESSION_VIEW, e);
+}
+
+int ends_learn_prior(struct session *s, struct err *e)
+{
+	struct engine_commit c;
+
+	/* one look a run, when there are kernels of both ends */
+	if (s->prior_learnt || !engine_commit_of(s->engine, s->dag.n, &c) ||
+	    !engine_commit_of(s->engine, s->dag.tip, &c))
+		return 0;
+	s->prior_learnt = true;
+	return weigh(s, SESSION_RUN, e);
+}
+
+/* What bayes and auto go by. */
+static struct engine_noise noise_of(const struct session *s)
+{
+	static const enum engine_search search[] = {
+		[SEARCH_BISECT] = ENGINE_BISECT,
+		[SEARCH_BAYES] = ENGINE_BAYES,
+		[SEARCH_AUTO] = ENGINE_AUTO,
+	};
+	const struct config *c = s->cfg;
+	unsigned most = s->verdict.max_boots > s->verdict.end_boots ? s->verdict.max_boots
+								    : s->verdict.end_boots;
+
+	return (struct engine_noise){
+		.search = search[c->search],
+		.build_sd = c->build_sd.value,
+		.build_sd_relative = c->build_sd.relative,
+		.deterministic = c->target.type == TARGET_QEMU && c->target.deterministic,
+		.rebuild = session_layouts(s),
+		.runs = c->measure.runs_per_boot,
+		.warmups = c->measure.warmup_runs,
+		.max_end_boots = config_given(c, "measure.max_boots") ? most : 0,
+		.prior = s->prior,
+	};
+}
+
 int ends_walk(struct session *s, struct err *e)
 {
 	struct engine_opts o = { .hunt_fix = s->fix,
@@ -318,6 +380,10 @@ int ends_walk(struct session *s, struct err *e)
 	o.verdict = s->verdict;
 	o.given = s->given;
 	o.n_given = s->n_given;
+	s->prior = xcalloc(s->dag.n, sizeof(*s->prior));
+	if (ends_recall_prior(s, e) < 0)
+		return -1;
+	o.noise = noise_of(s);
 	s->engine = engine_new(&o);
 	s->engine_opts = o;
 	return 0;

@@ -19,6 +19,11 @@ int ends_open(struct session *s, const struct session_opts *o, struct err *e);
  */
 int ends_walk(struct session *s, struct err *e);
 
+/* The weights of the candidates for bayes, as they were when the search began. */
+int ends_recall_prior(struct session *s, struct err *e);
+/* The same anew, while the ends are measured: before each of their boots. */
+int ends_learn_prior(struct session *s, struct err *e);
+
 /* Another good end: good, bad, old and new by the hunt; history and engine are as before. */
 void ends_set_good(struct session *s, const struct commit_id *good);
 

@@ -2,6 +2,7 @@
 /* The loop: ask the engine, do, tell it. */
 #include "campaign/loop.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include "base/sig.h"
 #include "campaign/auto_good.h"
 #include "campaign/confirm.h"
+#include "campaign/ends.h"
 #include "campaign/progress.h"
 #include "campaign/trial.h"
 #include "report/report.h"
@@ -73,6 +75,25 @@ void loop_describe(const struct session *s, const struct trial_report *r, struct
 	describe_cost(r, out);
 }
 
+static bool is_bayes(const struct session *s)
+{
+	struct engine_choice c;
+
+	engine_choice(s->engine, &c);
+	return c.search == ENGINE_BAYES;
+}
+
+/* The verdict; with bayes how likely the new state is, which the ends' is not asked for. */
+static void add_word(const struct session *s, const struct engine_commit *c, struct str *line)
+{
+	const char *word = s->fix ? "good" : "bad";
+
+	if (!isnan(c->new_state) && c->node != s->dag.n && c->node != s->dag.tip)
+		str_addf(line, " -> %s with %.3g%%", word, 100 * c->new_state);
+	else if (isnan(c->new_state) && c->verdict != VERDICT_UNSET)
+		str_addf(line, " -> %s", verdict_name(c->verdict));
+}
+
 /* One line a step; the verdict too, as soon as there is one. */
 static void say_step(struct session *s, const struct engine_step *step,
 		     const struct trial_report *r)
@@ -82,16 +103,18 @@ static void say_step(struct session *s, const struct engine_step *step,
 	char name[80];
 
 	name_commit(s, step->node, name, sizeof(name));
-	if (step->phase == PHASE_SEARCH)
+	if (step->phase == PHASE_SEARCH && is_bayes(s))
+		str_addf(&line, "%u likely, ~%u boot%s: ", step->left, step->steps,
+			 step->steps == 1 ? "" : "s");
+	else if (step->phase == PHASE_SEARCH)
 		str_addf(&line, "%u left, ~%u step%s: ", step->left, step->steps,
 			 step->steps == 1 ? "" : "s");
 	else
 		str_addf(&line, "%s: ", engine_phase_name(step->phase));
 	str_addf(&line, "%s boot %u: ", name, step->boot);
 	describe_trial(s, r, &line);
-	if (step->phase != PHASE_ENDS && engine_commit_of(s->engine, step->node, &c) &&
-	    c.verdict != VERDICT_UNSET)
-		str_addf(&line, " -> %s", verdict_name(c.verdict));
+	if (step->phase != PHASE_ENDS && engine_commit_of(s->engine, step->node, &c))
+		add_word(s, &c, &line);
 	describe_cost(r, &line);
 	log_info("%s", str_text(&line));
 }
@@ -112,22 +135,50 @@ static int note_verdict(struct session *s, uint32_t node, struct err *e)
 	return store_note_add(s->store, "verdict", str_text(&text), 0, e);
 }
 
-static int one_step(struct session *s, const struct engine_step *step, struct err *e)
+/* auto has decided which search it is: said once, when it happens. */
+static int note_choice(struct session *s, const struct engine_choice *before, struct err *e)
 {
-	double started = clock_mono_s(), took;
-	struct trial_report r;
+	_cleanup_str_ struct str text = STR_INIT;
+	struct engine_choice c;
 
-	if (trial_run(s, session_commit(s, step->node), engine_phase_name(step->phase), &r, e) < 0)
-		return -1;
-	took = clock_mono_s() - started;
-	s->pace = s->pace > 0 ? 0.7 * s->pace + 0.3 * took : took;
-	say_step(s, step, &r);
+	engine_choice(s->engine, &c);
+	if (before->search != ENGINE_AUTO || c.search == ENGINE_AUTO)
+		return 0;
+	report_choice(&c, unit_of(s), &text);
+	log_info("%s", str_text(&text));
+	return store_note_add(s->store, "search", str_text(&text), 0, e);
+}
+
+static int note_step(struct session *s, const struct engine_step *step, struct err *e)
+{
+	/* with bayes the ends are booted now and then, and their word stays */
+	if (step->phase == PHASE_SEARCH && is_bayes(s) &&
+	    (step->node == s->dag.n || step->node == s->dag.tip))
+		return 0;
 	if (step->phase != PHASE_ENDS)
 		return note_verdict(s, step->node, e);
 	/* The ends are judged together, by the boot that completes them. */
 	if (note_verdict(s, session_node(s, &s->good), e) < 0)
 		return -1;
 	return note_verdict(s, session_node(s, &s->bad), e);
+}
+
+static int one_step(struct session *s, const struct engine_step *step, struct err *e)
+{
+	double started = clock_mono_s(), took;
+	struct engine_choice before;
+	struct trial_report r;
+
+	engine_choice(s->engine, &before);
+	if (step->phase == PHASE_ENDS && ends_learn_prior(s, e) < 0)
+		return -1;
+	if (trial_run(s, session_commit(s, step->node), step->layout,
+		      engine_phase_name(step->phase), &r, e) < 0)
+		return -1;
+	took = clock_mono_s() - started;
+	s->pace = s->pace > 0 ? 0.7 * s->pace + 0.3 * took : took;
+	say_step(s, step, &r);
+	return note_choice(s, &before, e) < 0 ? -1 : note_step(s, step, e);
 }
 
 static void say_start(const struct session *s, const struct engine_step *step)
@@ -142,6 +193,9 @@ static void say_start(const struct session *s, const struct engine_step *step)
 	log_info("%s: %u candidates, ~%u steps; state in %s", s->cfg->campaign.name,
 		 dag_candidates(&s->dag), pick_bisect_steps(dag_candidates(&s->dag)),
 		 s->cfg->campaign.state);
+	if (s->cfg->target.type == TARGET_QEMU && s->cfg->target.deterministic)
+		log_info("instructions are counted (deterministic = yes): caches, TLBs and real "
+			 "contention are invisible to every verdict");
 	if (s->n_merge_bases)
 		log_info("the older end is no ancestor of the newer one: %zu merge base%s first",
 			 s->n_merge_bases, s->n_merge_bases == 1 ? " is tested" : "s are tested");

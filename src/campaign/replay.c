@@ -45,14 +45,45 @@ static void learn_unit(struct session *s, const struct store_trial *t)
 			s->unit = xstrdup(t->samples[i].unit);
 }
 
+/* Whatever a damaged store says. */
+#define TRIALS_MOST (1 << 24)
+
+/* Numbers only grow, and some were begun without being finished. */
+static void remember_commit(struct session *s, const struct store_trial *t)
+{
+	size_t id = (size_t)t->id;
+
+	if (t->id <= 0 || t->id > TRIALS_MOST || id < s->n_trial_of)
+		return;
+	xgrow(&s->trial_of, &s->trial_of_room, id + 1, sizeof(*s->trial_of));
+	memset(s->trial_of + s->n_trial_of, 0, (id + 1 - s->n_trial_of) * sizeof(*s->trial_of));
+	s->trial_of[id] = t->commit;
+	s->n_trial_of = id + 1;
+}
+
+/* Whose boot a trial of an identical kernel is. */
+static uint32_t twin_of(const struct session *s, const struct store_trial *t)
+{
+	size_t id = (size_t)t->twin;
+
+	if (t->twin <= 0 || id >= s->n_trial_of || commit_is_null(&s->trial_of[id]))
+		return DAG_NONE;
+	return session_node(s, &s->trial_of[id]);
+}
+
 void replay_trial(struct session *s, const struct store_trial *t)
 {
 	uint32_t node = s->engine ? session_node(s, &t->commit) : DAG_NONE;
 	_cleanup_free_ double *v = NULL;
 	struct trial trial = { .outcome = t->outcome,
 			       .copy = t->twin != 0,
+			       .twin = twin_of(s, t),
+			       .layout = t->layout,
+			       .boot_seconds = t->boot_seconds,
+			       .run_seconds = t->run_seconds,
 			       .alike = signature_of(t->outcome, t->detail) };
 
+	remember_commit(s, t);
 	learn_unit(s, t);
 	if (node == DAG_NONE)
 		return;
@@ -62,6 +93,19 @@ void replay_trial(struct session *s, const struct store_trial *t)
 	if (trial.outcome == TRIAL_OK && !trial.n)
 		return;
 	engine_observe(s->engine, node, &trial);
+}
+
+void replay_build(struct session *s, const struct store_build *b)
+{
+	/* a failed one is no kernel, and its price no build's */
+	if (s->engine && b->outcome == TRIAL_OK)
+		engine_built(s->engine, session_node(s, &b->commit), 0, b->cached ? 0 : b->seconds);
+}
+
+static int see_build(const struct store_build *b, void *cookie)
+{
+	replay_build(cookie, b);
+	return 0;
 }
 
 static int see_trial(const struct store_trial *t, void *cookie)
@@ -103,7 +147,7 @@ static int see_note(const struct store_note *n, void *cookie)
 int replay_again(struct session *s, struct err *e)
 {
 	struct store_visitor notes = { .note = see_note, .cookie = s };
-	struct store_visitor trials = { .trial = see_trial, .cookie = s };
+	struct store_visitor trials = { .build = see_build, .trial = see_trial, .cookie = s };
 
 	s->other_setup = 0;
 	if (store_visit(s->store, &notes, e) < 0)

@@ -17,6 +17,9 @@ int replay_anew(struct session *s, struct err *e);
 /* Does this trial count for the search: of this setup, and neither canary nor confirmation? */
 bool replay_counts(const struct session *s, const struct store_trial *t);
 
+/* Tell the engine of a stored build. */
+void replay_build(struct session *s, const struct store_build *b);
+
 /* Tell the engine one stored trial. */
 void replay_trial(struct session *s, const struct store_trial *t);
 

@@ -19,12 +19,26 @@
 #include "campaign/series.h"
 #include "target/ssh_box.h"
 
+/* Where nothing varies one boot decides, unless the file asks for more. */
+static struct verdict_opts verdict_of(const struct config *c)
+{
+	struct verdict_opts v = c->verdict;
+
+	if (c->target.type != TARGET_QEMU || !c->target.deterministic)
+		return v;
+	if (!config_given(c, "measure.max_boots"))
+		v.max_boots = v.min_boots;
+	if (!config_given(c, "measure.end_boots"))
+		v.end_boots = v.min_boots;
+	return v;
+}
+
 /* The workload's description and the metric that decides. */
 static int load_workload(struct session *s, struct err *e)
 {
 	const char *name = s->cfg->workload.metric;
 
-	s->verdict = s->cfg->verdict;
+	s->verdict = verdict_of(s->cfg);
 	if (!s->cfg->workload.use[0]) {
 		s->bare_metric = (struct metric){ .name = xstrdup(name),
 						  .min = -__builtin_inf(),
@@ -143,6 +157,7 @@ static bool has_begun(const struct session *s)
 	engine_next(s->engine, &step);
 	engine_result(s->engine, &r);
 	return step.phase != PHASE_ENDS && r.status != ENGINE_NO_DIFFERENCE &&
+	       r.status != ENGINE_BLIND && r.status != ENGINE_NO_CULPRIT &&
 	       r.status != ENGINE_SWAPPED && r.status != ENGINE_SAME_SIDE &&
 	       r.status != ENGINE_END_UNMEASURED;
 }
@@ -277,7 +292,11 @@ int session_open(struct session *s, const struct config *cfg, const struct sessi
 	    session_setup_hash(s, e) < 0 || patches_open(s, e) < 0 ||
 	    open_store(s, s->has_ends && !o->any_store, e) < 0)
 		return -1;
-	return s->store ? replay_store(s, e) : 0;
+	if (!s->store)
+		return 0;
+	if (s->engine && ends_recall_prior(s, e) < 0)
+		return -1;
+	return replay_store(s, e);
 }
 
 void session_close(struct session *s)
@@ -303,6 +322,8 @@ void session_close(struct session *s)
 	free(s->older);
 	free(s->told);
 	free(s->given);
+	free(s->prior);
+	free(s->trial_of);
 	free(s->import);
 	free(s->term_old);
 	free(s->term_new);

@@ -80,15 +80,19 @@ struct session {
 	struct engine_given *given; /* for the engine: told, by node */
 	size_t n_given;
 	struct engine_opts engine_opts; /* what it was made with */
+	double *prior;                  /* of the candidates, for bayes */
+	bool prior_learnt;              /* in this run */
 	int64_t retry_after; /* failures of the ends up to this trial were given another try */
 	struct verdict_opts verdict;
 
 	bool claimed;        /* see session_claim() */
 	struct store *store; /* NULL in SESSION_VIEW before the first run */
 	int lock_fd;
-	char setup[HASH_HEX_SIZE]; /* what makes values comparable; see session_setup_of() */
-	unsigned other_setup;      /* stored trials of another setup: not used */
-	struct patches *patches;   /* see patches.h; NULL: no patch.NAME */
+	char setup[HASH_HEX_SIZE];  /* what makes values comparable; see session_setup_of() */
+	struct commit_id *trial_of; /* the commit of each trial read so far, by its number */
+	size_t n_trial_of, trial_of_room;
+	unsigned other_setup;    /* stored trials of another setup: not used */
+	struct patches *patches; /* see patches.h; NULL: no patch.NAME */
 
 	struct builder *builder;   /* opened at the first build */
 	struct strv fragments;     /* campaign's and workload's */
@@ -121,6 +125,8 @@ int session_claim(struct session *s, struct err *e);
 uint32_t session_node(const struct session *s, const struct commit_id *id);
 /* Commit of an engine number. */
 const struct commit_id *session_commit(const struct session *s, uint32_t node);
+/* Can the layout of a kernel be drawn anew (layout = random)? Else all trials have layout 0. */
+bool session_layouts(const struct session *s);
 /* Values of the deciding metric in a stored trial, warm-ups dropped; owned array, @n. */
 double *session_samples(const struct session *s, const struct store_trial *t, size_t *n);
 

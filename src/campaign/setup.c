@@ -50,6 +50,8 @@ static int add_build(const struct session *s, struct hash *h, struct err *e)
 	hash_add_text(h, c->build.arch);
 	hash_add_text(h, c->build.config);
 	add_words(h, &c->build.make_args);
+	if (c->build.layout != LAYOUT_TREE)
+		hash_add(h, &c->build.layout, sizeof(c->build.layout));
 	if (str_starts(c->build.config, "file:")) {
 		if (hash_file(c->build.config + 5, hex, e) < 0)
 			return -1;

@@ -2,6 +2,7 @@
 /* One commit measured and judged for its own sake. */
 #include "campaign/single.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -196,7 +197,8 @@ static void ask_engine(const struct session *s, struct single *o)
 	if (node == DAG_NONE || said_of(s, &o->id))
 		return;
 	engine_next(s->engine, &step);
-	if (!engine_commit_of(s->engine, node, &c))
+	/* the chances of bayes are the search's; one commit is judged by the threshold */
+	if (!engine_commit_of(s->engine, node, &c) || !isnan(c.new_state))
 		return;
 	if (c.verdict == VERDICT_UNSET && (step.phase == PHASE_ENDS || step.phase == PHASE_DONE))
 		return;
@@ -243,6 +245,9 @@ static const char *why_not_apart(const struct session *s, enum engine_status sta
 	if (status == ENGINE_SAME_SIDE)
 		return "the ends differ, but both are on one side of the threshold (set another "
 		       "threshold in [verdict])";
+	if (status == ENGINE_BLIND)
+		return "the ends look alike, and the boots allowed cannot show a step of effect "
+		       "(see kregress run)";
 	return "the ends do not differ (name ends that do in [campaign], or raise max_boots in "
 	       "[measure])";
 }
@@ -295,7 +300,7 @@ static int boot_once(struct session *s, struct single *o, struct err *e)
 	struct trial_report r;
 	char hex[COMMIT_HEX + 1];
 
-	if (sig_check(e) < 0 || begin(s, o, e) < 0 || trial_run(s, &o->id, "test", &r, e) < 0)
+	if (sig_check(e) < 0 || begin(s, o, e) < 0 || trial_run(s, &o->id, 0, "test", &r, e) < 0)
 		return -1;
 	str_addf(&line, "test: %.12s boot %zu: ", commit_hex(&o->id, hex), o->boots + 1);
 	loop_describe(s, &r, &line);

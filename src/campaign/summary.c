@@ -2,6 +2,7 @@
 /* From a session to the plain data of a report. */
 #include "campaign/summary.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -200,6 +201,7 @@ static int fill_tested(struct session *s, struct report *r, struct err *e)
 		c->outcome = TRIAL_OK;
 		c->has_interval = ec.data->n > 0;
 		c->interval = ec.interval;
+		c->new_state = ec.new_state;
 		if (commit_eq(&c->id, &s->good))
 			r->good = i;
 		if (commit_eq(&c->id, &s->bad))
@@ -216,10 +218,14 @@ static int fill_left(struct session *s, const struct engine_result *er, struct r
 
 	r->left = xcalloc(er->n_left, sizeof(*r->left));
 	r->left_subject = xcalloc(er->n_left, sizeof(*r->left_subject));
+	if (r->noise.is_bayes)
+		r->left_share = xcalloc(er->n_left, sizeof(*r->left_share));
 	for (uint32_t i = 0; i < er->n_left; i++) {
 		_cleanup_(repo_commit_release) struct repo_commit rc = { .subject = NULL };
 
 		r->left[i] = *session_commit(s, er->left[i]);
+		if (r->left_share)
+			r->left_share[i] = engine_share(s->engine, er->left[i]);
 		if (subjects && repo_commit_read(s->repo, &r->left[i], &rc, e) < 0)
 			return -1;
 		if (subjects)
@@ -237,7 +243,45 @@ static int fill_culprit(struct session *s, uint32_t node, struct report *r, stru
 	if (repo_commit_read(s->repo, id, &rc, e) < 0)
 		return -1;
 	r->culprit_parent = rc.parent;
+	r->culprit_share = engine_share(s->engine, node);
 	return fill_commit(s, id, &r->culprit, e);
+}
+
+static char *subject_of(struct session *s, const struct commit_id *id)
+{
+	_cleanup_(repo_commit_release) struct repo_commit rc = { .subject = NULL };
+	struct err ignored = ERR_INIT;
+
+	if (repo_commit_read(s->repo, id, &rc, &ignored) < 0 || !rc.subject)
+		return NULL;
+	return xstrndup(rc.subject, SUBJECT_MAX);
+}
+
+/* Which search it is, and what bayes believes. */
+static void fill_noise(struct session *s, const struct engine_step *step, struct report *r)
+{
+	struct report_noise *n = &r->noise;
+
+	n->runs = s->cfg->measure.runs_per_boot;
+	engine_choice(s->engine, &n->choice);
+	engine_power(s->engine, &n->power);
+	n->is_bayes = engine_belief(s->engine, &n->belief);
+	if (step->phase != PHASE_DONE) {
+		n->next = *session_commit(s, step->node);
+		n->next_is_end = step->node == s->dag.n || step->node == s->dag.tip;
+		n->next_boot = step->boot;
+	}
+	if (!n->is_bayes)
+		return;
+	n->share = xcalloc(REPORT_SHARES, sizeof(*n->share));
+	for (uint32_t i = 0; i < n->belief.n_top && i < REPORT_SHARES; i++) {
+		struct report_share *one = &n->share[n->n_share++];
+
+		one->id = *session_commit(s, n->belief.top[i].node);
+		one->subject = subject_of(s, &one->id);
+		one->share = n->belief.top[i].share;
+	}
+	n->belief.top = NULL;
 }
 
 static int fill_result(struct session *s, struct report *r, struct err *e)
@@ -252,6 +296,7 @@ static int fill_result(struct session *s, struct report *r, struct err *e)
 	r->status = er.status;
 	r->phase = step.phase;
 	r->steps = step.steps;
+	fill_noise(s, &step, r);
 	if (er.status == ENGINE_FOUND)
 		return fill_culprit(s, er.node, r, e);
 	if (er.node != DAG_NONE)
@@ -361,6 +406,7 @@ int summary_make(struct session *s, struct report *r, struct err *e)
 	};
 	int ret = 0;
 
+	r->culprit_share = NAN;
 	fill_settings(s, r);
 	fill_told(s, r);
 	auto_good_report(s, r);

@@ -4,11 +4,15 @@
 
 #include "base/fs.h"
 #include "campaign/guest_parts.h"
+#include "campaign/layout.h"
 
 static int open_qemu(struct session *s, struct err *e)
 {
 	const struct config *c = s->cfg;
 	_cleanup_free_ char *cache = fs_cache_dir();
+	_cleanup_free_ char *append = layout_append(s, s->machine.append);
+	_cleanup_free_ char *tcg = layout_append(s, s->machine.append_tcg);
+	_cleanup_free_ char *counted = layout_append(s, s->machine.append_deterministic);
 	struct target_qemu_opts o = {
 		.program = s->machine.program,
 		.accel = (enum qemu_accel)c->target.accel,
@@ -16,9 +20,9 @@ static int open_qemu(struct session *s, struct err *e)
 		.cpus = c->target.cpus,
 		.memory_bytes = c->target.memory_bytes,
 		.machine_args = &s->machine.args,
-		.machine_append = s->machine.append,
-		.machine_append_tcg = s->machine.append_tcg,
-		.machine_append_deterministic = s->machine.append_deterministic,
+		.machine_append = append,
+		.machine_append_tcg = tcg,
+		.machine_append_deterministic = counted,
 		.append = c->target.append,
 		.extra_args = &c->target.extra_args,
 		.boot_timeout_ms = c->target.boot_timeout_ms,

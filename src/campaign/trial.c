@@ -86,10 +86,12 @@ static int boot_and_record(struct attempt *a, struct trial_report *r, struct err
 	return finish(a, &t, r, e);
 }
 
-int trial_run(struct session *s, const struct commit_id *id, const char *purpose,
+int trial_run(struct session *s, const struct commit_id *id, uint32_t layout, const char *purpose,
 	      struct trial_report *r, struct err *e)
 {
-	_cleanup_(attempt_release) struct attempt a = { .s = s, .id = id, .purpose = purpose };
+	_cleanup_(attempt_release) struct attempt a = {
+		.s = s, .id = id, .layout = layout, .purpose = purpose
+	};
 	int ret;
 
 	memset(r, 0, sizeof(*r));

@@ -13,6 +13,7 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "campaign/guest_image.h"
+#include "campaign/layout.h"
 #include "campaign/patches.h"
 #include "campaign/progress.h"
 #include "campaign/series.h"
@@ -56,9 +57,10 @@ static void make_env(const struct attempt *a, long trial, struct strv *env)
 /* Campaign's and workload's boot parameters; the workload's come first, so that a user can override. */
 static char *boot_parameters(const struct session *s)
 {
-	const char *w = s->workload.append ? s->workload.append : "";
+	_cleanup_free_ char *w = layout_append(s, s->workload.append);
+	const char *l = layout_parameters(s);
 
-	return xasprintf("%s%s", w, *w ? " " : "");
+	return xasprintf("%s%s%s%s", l, *l ? " " : "", w, *w ? " " : "");
 }
 
 static void fill_trial(struct attempt *a, const struct target_result *r, struct store_trial *t)
@@ -80,6 +82,7 @@ static void fill_trial(struct attempt *a, const struct target_result *r, struct 
 	t->boot_seconds = r->outcome == TRIAL_BOOT_FAILED ? r->total_seconds : r->boot_seconds;
 	t->run_seconds = r->run_seconds;
 	t->total_seconds = r->total_seconds;
+	t->layout = a->layout;
 	t->time = clock_real_s();
 }
 
@@ -101,6 +104,7 @@ static int run_target(struct attempt *a, unsigned runs, const char *dir, int64_t
 		.build_id = a->build.build_id,
 		.release = a->build.release,
 		.append = append,
+		.layout = a->layout,
 		.nonce = nonce,
 		.runs = runs,
 		.run_timeout_ms = s->cfg->workload.timeout_ms,
@@ -117,7 +121,8 @@ static int run_target(struct attempt *a, unsigned runs, const char *dir, int64_t
 		if (guest_image_write(s, nonce, runs, initrd, &job.initrd_bytes, e) < 0)
 			return -1;
 		job.initrd = initrd;
-		job.image = guest_pick_image(a->build.image, a->build.vmlinux);
+		if (!layout_moves_kernel(s, a->build.config))
+			job.image = guest_pick_image(a->build.image, a->build.vmlinux);
 	}
 	ret = s->target.ops->trial(s->target.priv, &job, r, e);
 	/* It can be made again at any time, and is most of the folder. */
@@ -153,6 +158,7 @@ int trial_boot(struct attempt *a, unsigned runs, struct store_trial *t, bool *bo
 struct canary_search {
 	struct session *s;
 	struct commit_id commit;
+	uint32_t layout;
 };
 
 static int see_booted(const struct store_trial *t, void *cookie)
@@ -160,15 +166,18 @@ static int see_booted(const struct store_trial *t, void *cookie)
 	struct canary_search *q = cookie;
 
 	if (str_eq(t->setup, session_setup_of(q->s, &t->commit)) && !t->twin &&
-	    t->outcome == TRIAL_OK)
+	    t->outcome == TRIAL_OK) {
 		q->commit = t->commit;
+		q->layout = t->layout;
+	}
 	return 0;
 }
 
-static int boot_canary(struct session *s, const struct commit_id *id, struct err *e)
+static int boot_canary(struct session *s, const struct commit_id *id, uint32_t layout,
+		       struct err *e)
 {
 	_cleanup_(store_trial_release) struct store_trial t = { .id = 0 };
-	struct attempt a = { .s = s, .id = id, .purpose = "canary" };
+	struct attempt a = { .s = s, .id = id, .layout = layout, .purpose = "canary" };
 	bool timed_out = false;
 	int ret;
 
@@ -207,5 +216,5 @@ int trial_canary(struct session *s, struct err *e)
 		return 0;
 	}
 	log_info("boot time-out: booting the last kernel that worked, to know whose fault it is");
-	return boot_canary(s, &q.commit, e);
+	return boot_canary(s, &q.commit, q.layout, e);
 }

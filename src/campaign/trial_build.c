@@ -24,6 +24,7 @@ int trial_open_builder(struct session *s, struct err *e)
 		.fragments = &s->fragments,
 		.patches = &c->build.patches,
 		.make_args = &c->build.make_args,
+		.layout = (enum layout_mode)c->build.layout,
 		.jobs = c->build.jobs,
 		.timeout_ms = c->build.timeout_ms,
 		.ccache = c->build.ccache,
@@ -119,6 +120,7 @@ static int store_row(struct attempt *a, struct err *e)
 	if (store_build_add(a->s->store, &row, e) < 0)
 		return -1;
 	a->build_row = row.id;
+	replay_build(a->s, &row);
 	say_once(a->s, a->hex, detail);
 	return 0;
 }
@@ -127,11 +129,13 @@ int trial_build(struct attempt *a, struct err *e)
 {
 	struct session *s = a->s;
 	_cleanup_free_ char *dir = fs_join(s->cfg->campaign.state, "builds");
-	_cleanup_free_ char *log = xasprintf("%s/%.12s.log", dir, a->hex);
+	_cleanup_free_ char *log = a->layout ? xasprintf("%s/%.12s-layout%u.log", dir, a->hex,
+							 a->layout)
+					     : xasprintf("%s/%.12s.log", dir, a->hex);
 
 	progress_stage(s, "build %.12s", a->hex);
 	if (fs_mkdirs(dir, e) < 0 || trial_open_builder(s, e) < 0 ||
-	    builder_build(s->builder, a->id, log, &a->build, e) < 0)
+	    builder_build(s->builder, a->id, a->layout, log, &a->build, e) < 0)
 		return -1;
 	s->make_seconds += a->build.seconds_make;
 	return store_row(a, e);
@@ -162,8 +166,9 @@ static int see_twin_build(const struct store_build *b, void *cookie)
 
 static bool is_twin(const struct twin_search *q, const struct store_trial *t)
 {
-	if (t->twin || !commit_is_null(&q->twin))
-		return !t->twin && commit_eq(&t->commit, &q->twin);
+	/* Its other layouts are other kernels. */
+	if (t->twin || (!commit_is_null(&q->twin) && !commit_eq(&t->commit, &q->twin)))
+		return false;
 	for (size_t i = 0; i < q->n_rows; i++)
 		if (q->rows[i] == t->build_id)
 			return true;
@@ -183,6 +188,7 @@ static struct store_trial copy_trial(const struct twin_search *q, const struct s
 		.boot_id = t->boot_id ? xstrdup(t->boot_id) : NULL,
 		.facts = t->facts ? xstrdup(t->facts) : NULL,
 		.twin = t->id,
+		.layout = q->a->layout,
 		.n_samples = t->n_samples,
 		.samples = xcalloc(t->n_samples, sizeof(*t->samples)),
 	};

@@ -10,6 +10,7 @@ struct attempt {
 	struct session *s;
 	const struct commit_id *id;
 	char hex[COMMIT_HEX + 1];
+	uint32_t layout;
 	const char *purpose;
 	struct build_result build; /* outcome UNSET: nothing is built */
 	int64_t build_row;

@@ -26,6 +26,7 @@ static const char usage[] =
 	"      --workload <name|file>   what runs in each guest; see help workloads\n"
 	"      --metric <name>          the metric that decides\n"
 	"      --threshold <value>      12.5, +20%, -15% or auto (default)\n"
+	"      --search <kind>          bisect (default), bayes for noisy values, or auto\n"
 	"      --target <type>          qemu (default), ssh, or command\n"
 	"      --command <command>      for command: the program that measures\n"
 	"      --name <name>            of the campaign (default: from metric and bad)\n"
@@ -54,6 +55,7 @@ enum {
 	WORKLOAD,
 	METRIC,
 	THRESHOLD,
+	SEARCH,
 	N_ENTRIES,
 	OUTPUT = 300,
 	FORCE,
@@ -78,6 +80,7 @@ static const struct entry keys[N_ENTRIES] = {
 	[WORKLOAD] = { .section = "workload", .key = "use" },
 	[METRIC] = { .section = "workload", .key = "metric" },
 	[THRESHOLD] = { .section = "verdict", .key = "threshold" },
+	[SEARCH] = { .section = "verdict", .key = "search" },
 };
 
 static const struct {
@@ -117,6 +120,7 @@ static int parse(struct init *n, int argc, char **argv, struct err *e)
 		{ "workload", required_argument, NULL, 256 + WORKLOAD },
 		{ "metric", required_argument, NULL, 256 + METRIC },
 		{ "threshold", required_argument, NULL, 256 + THRESHOLD },
+		{ "search", required_argument, NULL, 256 + SEARCH },
 		{ "target", required_argument, NULL, 256 + TARGET },
 		{ "command", required_argument, NULL, 256 + COMMAND },
 		{ "name", required_argument, NULL, 256 + NAME },

@@ -192,6 +192,9 @@ static int work(struct session *s, const struct cmd_file *f, const char *rev, st
 		return -1;
 	if (single_run(s, &id, &one, e) < 0)
 		return give_up(s, f, e);
+	if (s->cfg->target.type == TARGET_QEMU && s->cfg->target.deterministic)
+		log_info("instructions were counted (deterministic = yes): caches, TLBs and real "
+			 "contention are invisible to this verdict");
 	if (!f->json)
 		print_line(s, &one);
 	else if (print_json(s, &one, e) < 0)

@@ -6,17 +6,6 @@
 
 #include "base/str.h"
 
-/* Verdicts speak of the metric, the walk of history: old and new. */
-static bool is_new_state(const struct engine *e, enum verdict v)
-{
-	return v == (e->o.hunt_fix ? VERDICT_GOOD : VERDICT_BAD);
-}
-
-static bool is_old_state(const struct engine *e, enum verdict v)
-{
-	return v == (e->o.hunt_fix ? VERDICT_BAD : VERDICT_GOOD);
-}
-
 static bool *cleared_scratch(struct engine *e, bool **scratch)
 {
 	free(*scratch);
@@ -51,7 +40,9 @@ static bool is_ancestor_of(struct engine *e, uint32_t ancestor, uint32_t node)
 
 static enum dag_mark mark_of(const struct engine *e, enum verdict v)
 {
-	return is_new_state(e, v) ? DAG_BAD : is_old_state(e, v) ? DAG_GOOD : DAG_SKIP;
+	return engine_is_new_state(e, v)   ? DAG_BAD
+	       : engine_is_old_state(e, v) ? DAG_GOOD
+					   : DAG_SKIP;
 }
 
 static void add_move(struct engine *e, uint32_t node, enum dag_mark mark)
@@ -78,8 +69,7 @@ static void move_search(struct engine *e, uint32_t node, enum verdict v)
 	add_move(e, node, mark);
 }
 
-/* What was said of @node and counts; VERDICT_UNSET: nothing. */
-static enum verdict given_of(const struct engine *e, uint32_t node)
+enum verdict engine_given_of(const struct engine *e, uint32_t node)
 {
 	for (size_t i = 0; i < e->o.n_given; i++)
 		if (e->o.given[i].node == node && !e->o.given[i].recheck)
@@ -103,7 +93,7 @@ bool engine_decide(struct engine *e, struct measured *m)
 				    dag_candidates(e->o.dag), NULL);
 	if (m->verdict == VERDICT_UNSET)
 		return false;
-	if (m->node < e->o.dag->n && !given_of(e, m->node))
+	if (m->node < e->o.dag->n && !engine_is_bayes(e) && !engine_given_of(e, m->node))
 		move_search(e, m->node, m->verdict);
 	return true;
 }
@@ -112,7 +102,7 @@ bool engine_decide(struct engine *e, struct measured *m)
 static enum verdict verdict_on(const struct engine *e, uint32_t node)
 {
 	const struct measured *m = engine_measured_of(e, node);
-	enum verdict said = given_of(e, node);
+	enum verdict said = engine_given_of(e, node);
 
 	return said ? said : m ? m->verdict : VERDICT_UNSET;
 }
@@ -166,6 +156,10 @@ static void pick_begin(struct engine *e)
 				.alike = e->o.borders ? e->alike : NULL };
 
 	e->phase = PHASE_SEARCH;
+	if (engine_is_bayes(e)) {
+		engine_bayes_next(e);
+		return;
+	}
 	e->picker = pick_bisect_new(e->o.dag, &po);
 	engine_search_next(e);
 }
@@ -184,7 +178,7 @@ void engine_merge_bases_next(struct engine *e)
 			add_move(e, e->node, mark_of(e, v));
 			e->bases_told++;
 		}
-		if (is_new_state(e, v)) {
+		if (engine_is_new_state(e, v)) {
 			engine_finish(e, ENGINE_BAD_MERGE_BASE, e->node);
 			return;
 		}
@@ -210,7 +204,7 @@ void engine_search_begin(struct engine *e)
 	e->commit[GOOD_END]->verdict = VERDICT_GOOD;
 	e->commit[BAD_END]->verdict = VERDICT_BAD;
 	e->mark[e->o.dag->tip] = DAG_BAD;
-	for (size_t i = 0; i < e->o.n_given; i++)
+	for (size_t i = 0; i < e->o.n_given && !engine_is_bayes(e); i++)
 		if (!e->o.given[i].recheck && e->o.given[i].node < e->o.dag->n)
 			move_search(e, e->o.given[i].node, e->o.given[i].verdict);
 	for (size_t i = BAD_END + 1; i < e->n_commits; i++)

@@ -39,6 +39,9 @@ struct trial {
 	size_t n;
 	uint32_t alike; /* of a failure: the same number where two failed alike; 0: not known */
 	bool copy; /* values of another commit's boot (identical kernel): tell nothing of the spread */
+	uint32_t twin;   /* with copy: that commit's engine number; DAG_NONE: none of this hunt */
+	uint32_t layout; /* which build of the commit it was; 0: the usual one */
+	double boot_seconds, run_seconds; /* what it took; 0: not known */
 };
 
 #endif

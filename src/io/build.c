@@ -76,6 +76,7 @@ static struct builder *copy_opts(const struct build_opts *o)
 	extend(&b->command, o->command);
 	extend(&b->command_env, o->command_env);
 	b->want_modules = o->want_modules && !b->command.n;
+	b->layout_mode = o->layout;
 	b->jobs = o->jobs ? o->jobs : cpu_count();
 	b->timeout_ms = o->timeout_ms;
 	b->tick = o->tick;
@@ -151,23 +152,29 @@ const char *builder_out(const struct builder *b)
 	return b->out;
 }
 
-static int commit_key(struct builder *b, const struct commit_id *commit, char key[HASH_HEX_SIZE],
-		      struct err *e)
+/* The layout that @layout is: without LAYOUT_RANDOM there is one. */
+static uint32_t settle_layout(const struct builder *b, uint32_t layout)
+{
+	return b->layout_mode == LAYOUT_RANDOM ? layout : 0;
+}
+
+static int commit_key(struct builder *b, const struct commit_id *commit, uint32_t layout,
+		      char key[HASH_HEX_SIZE], struct err *e)
 {
 	struct repo_commit c = { .subject = NULL };
 
 	if (repo_commit_read(b->priv, commit, &c, e) < 0)
 		return -1;
-	build_key(b, commit, &c.tree, key);
+	build_key(b, commit, &c.tree, settle_layout(b, layout), key);
 	repo_commit_release(&c);
 	return 0;
 }
 
-int builder_has(struct builder *b, const struct commit_id *commit, struct err *e)
+int builder_has(struct builder *b, const struct commit_id *commit, uint32_t layout, struct err *e)
 {
 	char key[HASH_HEX_SIZE];
 
-	if (commit_key(b, commit, key, e) < 0)
+	if (commit_key(b, commit, layout, key, e) < 0)
 		return -1;
 	return build_cache_has(&b->cache, key);
 }
@@ -179,6 +186,8 @@ static int start_log(const struct builder *b, const struct build_job *j, struct 
 	_cleanup_str_ struct str text = STR_INIT;
 
 	str_addf(&text, "kregress: build of commit %s\nkregress: key %s\n", j->commit, j->r->key);
+	if (j->layout)
+		str_addf(&text, "kregress: layout %u\n", j->layout);
 	if (b->tools.text)
 		str_addf(&text, "kregress: compiler %.*s\n", (int)strcspn(b->tools.text, "\n"),
 			 b->tools.text);
@@ -268,6 +277,7 @@ static int store_kernel(struct builder *b, struct build_job *j, struct err *e)
 	_cleanup_free_ char *config = fs_join(b->out, ".config");
 	bool ok = j->r->outcome == TRIAL_OK;
 	_cleanup_free_ char *vmlinux = ok ? strip_vmlinux(b) : NULL, *modules = NULL;
+	_cleanup_free_ char *used = NULL;
 	struct build_artifacts a = { .log = j->log_path, .vmlinux = vmlinux };
 
 	/* Of a failed build there may be another commit's. */
@@ -282,7 +292,10 @@ static int store_kernel(struct builder *b, struct build_job *j, struct err *e)
 		say_modules(b, config);
 		if (b->has_modules && build_modules_store(b, j->r->release, &modules, e) < 0)
 			return -1;
+		if (build_used_write(b, &used, e) < 0)
+			return -1;
 		a.modules = modules;
+		a.used = used;
 	}
 	return build_cache_put(&b->cache, j->r->key, &a, j->r, e);
 }
@@ -366,6 +379,7 @@ static int build_job(struct builder *b, const struct commit_id *commit, struct b
 		return ret < 0 ? -1 : 0;
 	if (start_log(b, j, e) < 0 || build_slot_begin(b, e) < 0)
 		return -1;
+	b->layout = j->layout;
 	ret = build_here(b, commit, j, e);
 	build_slot_end(b);
 	if (ret == 0 && is_kept(b, j))
@@ -373,15 +387,16 @@ static int build_job(struct builder *b, const struct commit_id *commit, struct b
 	return ret < 0 ? -1 : 0;
 }
 
-int builder_build(struct builder *b, const struct commit_id *commit, const char *log_path,
-		  struct build_result *out, struct err *e)
+int builder_build(struct builder *b, const struct commit_id *commit, uint32_t layout,
+		  const char *log_path, struct build_result *out, struct err *e)
 {
 	struct build_result r = { .log_path = xstrdup(log_path) };
 	struct build_job j = { .r = &r, .id = commit, .log_path = log_path };
 	double start = clock_mono_s();
 
 	commit_hex(commit, j.commit);
-	if (commit_key(b, commit, r.key, e) < 0 || build_job(b, commit, &j, e) < 0) {
+	j.layout = settle_layout(b, layout);
+	if (commit_key(b, commit, layout, r.key, e) < 0 || build_job(b, commit, &j, e) < 0) {
 		build_result_release(&r);
 		return -1;
 	}

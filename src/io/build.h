@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "core/commit.h"
 #include "core/trial.h"
+#include "io/layout.h"
 #include "io/repo.h"
 
 /* A build fix that is for some commits. */
@@ -34,6 +35,7 @@ struct build_opts {
 	bool (*patch_is_for)(const void *cookie, size_t i, const struct commit_id *commit);
 	const void *patch_cookie;
 	const struct strv *make_args;
+	enum layout_mode layout;
 	unsigned jobs; /* 0: one a CPU */
 	int64_t timeout_ms;
 	int ccache;                     /* -1 auto, 0 no, 1 yes (missing: ERR_CONFIG) */
@@ -82,15 +84,24 @@ const char *builder_src(const struct builder *b);
 const char *builder_out(const struct builder *b);
 
 /*
- * The kernel of @commit: from the cache, or built. @log_path is where its log
+ * The kernel of @commit: from the cache, or built. @layout: which drawing of its layout, with
+ * LAYOUT_RANDOM; 0, and always without: as the tree lays it out. Another one is a link, and no
+ * compilation. A command gets it as $KREGRESS_LAYOUT. @log_path is where the log
  * goes. 0 with @out whatever the commit did; -1 when we failed: disk full,
  * compiler missing, interrupted, time-out of a build that made progress …
  */
-int builder_build(struct builder *b, const struct commit_id *commit, const char *log_path,
-		  struct build_result *out, struct err *e);
+int builder_build(struct builder *b, const struct commit_id *commit, uint32_t layout,
+		  const char *log_path, struct build_result *out, struct err *e);
 
-/* Is the kernel of @commit in the cache already? 1/0/-1; costs no checkout. */
-int builder_has(struct builder *b, const struct commit_id *commit, struct err *e);
+/* Is that kernel in the cache already? 1/0/-1; costs no checkout. */
+int builder_has(struct builder *b, const struct commit_id *commit, uint32_t layout, struct err *e);
+
+struct used;
+/*
+ * Add to @u what the kernel of that content key was built from. 1; 0: not known (it was built by an
+ * older kregress or by a command, or has left the cache); -1. Needs no slot.
+ */
+int build_used_of(const char *key, struct used *u, struct err *e);
 
 /* As repo_revert() in the private repository; builder_build() takes the commit it makes. */
 int builder_revert(struct builder *b, const struct commit_id *culprit, const struct commit_id *onto,

@@ -346,7 +346,7 @@ static int fill_entry(const char *dir, const struct build_artifacts *a,
 	    copy_in(dir, "vmlinux", a->vmlinux, e) < 0 ||
 	    copy_in(dir, "modules.tar", a->modules, e) < 0 ||
 	    copy_in(dir, "config", a->config, e) < 0 || copy_in(dir, "log", a->log, e) < 0 ||
-	    format_meta(a, r, &meta, e) < 0)
+	    copy_in(dir, "used", a->used, e) < 0 || format_meta(a, r, &meta, e) < 0)
 		return -1;
 	hash_bytes(meta.buf, meta.len, hex);
 	str_addf(&meta, "check=%s\n", hex);

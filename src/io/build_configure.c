@@ -226,6 +226,7 @@ static int check(struct builder *b, struct build_job *j, const char *config, str
 		return -1;
 	strv_clear(&j->r->dropped);
 	build_config_check(str_text(&text), text.len, &b->ask, &missing, &j->r->dropped);
+	build_layout_settle(b, &j->r->dropped);
 	for (size_t i = 0; i < j->r->dropped.n; i++)
 		if (build_log_line(j->log_path, e, "optional, dropped by this commit: %s",
 				   j->r->dropped.v[i]) < 0)

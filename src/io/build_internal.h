@@ -13,6 +13,7 @@
 #define BUILD_FILE_MAX (4u << 20) /* a configuration, fragment or patch */
 #define BUILD_LOG_TAIL (8u << 20) /* as much of a log is searched for errors */
 #define BUILD_SIGNATURE_MAX 1024
+#define BUILD_ALIGN_SYMBOL "CONFIG_DEBUG_FORCE_FUNCTION_ALIGN_64B"
 #define BUILD_GRACE_MS 10000 /* between TERM and KILL: make removes half-made targets */
 
 /* ---- build_config.c: configuration as text ---- */
@@ -95,7 +96,7 @@ struct build_cache {
 
 /* What goes into an entry; paths NULL where there is nothing. */
 struct build_artifacts {
-	const char *image, *image_name, *vmlinux, *modules, *config, *log;
+	const char *image, *image_name, *vmlinux, *modules, *config, *log, *used;
 };
 
 int build_cache_open(struct build_cache *c, const char *dir, const char *tag, uint64_t limit,
@@ -148,6 +149,9 @@ struct builder {
 	const void *patch_cookie;
 	struct strv command, command_env;
 	char *command_dir;
+	enum layout_mode layout_mode;
+	uint32_t layout;    /* of the kernel that is being made */
+	bool align_by_flag; /* this commit has no option for it */
 	unsigned jobs;
 	bool want_modules;
 	int64_t timeout_ms;
@@ -178,6 +182,7 @@ struct build_job {
 	struct build_result *r;
 	const struct commit_id *id;
 	const char *log_path;
+	uint32_t layout;
 	char commit[COMMIT_HEX + 1];
 	bool misfit; /* a patch that must apply does not */
 	enum build_fault fault;
@@ -194,7 +199,7 @@ void build_tools_release(struct build_tools *t);
 int build_key_inputs(struct builder *b, struct err *e);
 /* Of the kernel of @commit, whose tree is @tree. */
 void build_key(const struct builder *b, const struct commit_id *commit,
-	       const struct commit_id *tree, char key[HASH_HEX_SIZE]);
+	       const struct commit_id *tree, uint32_t layout, char key[HASH_HEX_SIZE]);
 
 /* ---- build_slot.c: the folder where it happens ---- */
 
@@ -249,6 +254,25 @@ int build_command(struct builder *b, struct build_job *j, const char *image, str
 /* Lines of our own in the build log. */
 int build_log_line(const char *log_path, struct err *e, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* ---- build_layout.c ---- */
+
+/* Before make: what was linked with another layout goes, to be linked anew. */
+int build_layout_begin(struct builder *b, struct err *e);
+/* Arguments of make for it, and what our linker is told. Append. */
+void build_layout_args(const struct builder *b, struct strv *argv);
+void build_layout_env(const struct builder *b, struct strv *env);
+/* The linker of LAYOUT_RANDOM, in the slot. Owned. */
+char *build_layout_linker(const struct builder *b);
+/* Add the alignment of LAYOUT_FIXED to the options asked for. */
+void build_layout_ask(struct builder *b);
+/* Where the commit @dropped that option, the compiler is told; it is not one of the user's. */
+void build_layout_settle(struct builder *b, struct strv *dropped);
+
+/* ---- build_used.c ---- */
+
+/* Write what the kernel just made was built from; *@path: where, in the slot, owned; NULL: not known. */
+int build_used_write(const struct builder *b, char **path, struct err *e);
 
 /* ---- build_modules.c ---- */
 

@@ -226,6 +226,7 @@ static int hash_config(struct builder *b, struct hash *h, struct err *e)
 	}
 	if (add_files(h, &b->fragments, "fragments", &b->ask, e) < 0)
 		return -1;
+	build_layout_ask(b);
 	build_symbols_settle(&b->ask);
 	build_symbols_by_position(&b->ask);
 	return 0;
@@ -262,6 +263,8 @@ int build_key_inputs(struct builder *b, struct err *e)
 	hash_add_text(h, b->config_id);
 	hash_add_text(h, b->tools.text);
 	add_words(h, &b->make_args);
+	if (b->layout_mode == LAYOUT_FIXED)
+		hash_add_text(h, "layout fixed");
 	hash_hex(h, b->config_inputs);
 
 	h = hash_new();
@@ -274,12 +277,17 @@ int build_key_inputs(struct builder *b, struct err *e)
 }
 
 void build_key(const struct builder *b, const struct commit_id *commit,
-	       const struct commit_id *tree, char key[HASH_HEX_SIZE])
+	       const struct commit_id *tree, uint32_t layout, char key[HASH_HEX_SIZE])
 {
 	struct hash *h = hash_new();
 
 	hash_add_text(h, b->inputs);
 	hash_add(h, tree->raw, sizeof(tree->raw));
+	/* Layout 0 is the kernel of a campaign that does not draw. */
+	if (layout) {
+		hash_add_text(h, "layout");
+		hash_add(h, &layout, sizeof(layout));
+	}
 	for (size_t i = 0; i < b->n_patch; i++) {
 		if (!build_patch_is_for(b, i, commit))
 			continue;

@@ -119,6 +119,7 @@ void build_make_argv(const struct builder *b, unsigned jobs, struct strv *argv)
 	strv_addf(argv, "ARCH=%s", b->arch_name);
 	strv_addf(argv, "-j%u", jobs);
 	strv_extend(argv, &b->make_args);
+	build_layout_args(b, argv);
 	strv_add(argv, "LOCALVERSION=" BUILD_LOCALVERSION);
 	if (b->tools.ccache) {
 		strv_addf(argv, "CC=ccache %s", b->tools.cc);
@@ -240,9 +241,12 @@ int build_make_run(struct builder *b, struct build_job *j, const struct strv *ar
 {
 	uint64_t before = file_bytes(j->log_path);
 	_cleanup_str_ struct str log = STR_INIT;
+	_cleanup_strv_ struct strv env = STRV_INIT;
 	struct proc_result res;
 
-	if (run(b, j, argv, NULL, &b->env, &res, e) < 0 || check_end(b, j, "make", &res, e) < 0)
+	strv_extend(&env, &b->env);
+	build_layout_env(b, &env);
+	if (run(b, j, argv, NULL, &env, &res, e) < 0 || check_end(b, j, "make", &res, e) < 0)
 		return -1;
 	if (res.status == 0)
 		return 1;
@@ -264,6 +268,8 @@ static int attempt(struct builder *b, struct build_job *j, unsigned jobs, struct
 
 	j->fault = BUILD_FAULT_COMMIT;
 	j->error[0] = '\0';
+	if (build_layout_begin(b, e) < 0)
+		return -1;
 	ret = build_configure(b, j, e);
 	if (ret <= 0)
 		return ret;
@@ -392,6 +398,7 @@ static void command_env(const struct builder *b, const struct build_job *j, cons
 	strv_addf(env, "KREGRESS_COMMIT=%s", j->commit);
 	strv_addf(env, "KREGRESS_SRC=%s", b->src);
 	strv_addf(env, "KREGRESS_OUT=%s", b->out);
+	strv_addf(env, "KREGRESS_LAYOUT=%u", b->layout);
 	strv_addf(env, "KREGRESS_IMAGE=%s", image);
 }
 

@@ -10,14 +10,21 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "core/verdict.h"
+#include "io/layout.h"
 
 enum config_hunt { HUNT_REGRESSION = 0, HUNT_FIX };
 enum config_build_type { BUILD_KERNEL = 0, BUILD_NONE };
 enum config_target_type { TARGET_QEMU = 0, TARGET_COMMAND, TARGET_SSH };
 enum config_tristate { TRI_AUTO = -1, TRI_NO = 0, TRI_YES = 1 };
 enum config_accel { ACCEL_AUTO = 0, ACCEL_KVM, ACCEL_TCG };
-enum config_search { SEARCH_BISECT = 0 };
+enum config_search { SEARCH_BISECT = 0, SEARCH_BAYES, SEARCH_AUTO };
 enum config_skips { SKIPS_GIT = 0, SKIPS_BORDERS };
+
+/* build_sd: how much builds differ beyond what boots do. */
+struct config_spread {
+	double value;  /* < 0: auto */
+	bool relative; /* a share of the good end's value, else in the metric's unit */
+};
 
 /* patch.NAME of [build]: a build fix for all commits, or for a range of them. Owned strings. */
 struct config_patch {
@@ -57,6 +64,7 @@ struct config {
 		struct strv patches;         /* absolute, globs expanded, sorted within each glob */
 		struct config_patches patch; /* patch.NAME */
 		struct strv make_args;
+		int layout; /* enum layout_mode */
 		unsigned jobs;
 		int64_t timeout_ms;
 		int ccache;                 /* enum config_tristate */
@@ -101,6 +109,8 @@ struct config {
 	} measure;
 	struct verdict_opts verdict; /* min/max/end_boots of [measure] are here too */
 	int search, skips;
+	struct config_spread build_sd;
+	char *prior;       /* absolute path, "" for none */
 	bool better_given; /* better is in the file, also as auto: the workload's own does not count */
 	struct {
 		bool revert;

@@ -100,6 +100,10 @@ static void check_target(struct check *k)
 			   names[c->target.type]);
 	if (c->target.type == TARGET_SSH)
 		check_kernel(k);
+	if (c->build.layout == LAYOUT_FIXED && c->build.command.n)
+		contradict(k, "build", "layout",
+			   "layout = fixed is nothing that we could ask of command = (let it align "
+			   "functions itself, or set layout = random: it gets $KREGRESS_LAYOUT)");
 	if (c->target.deterministic && c->target.cpus > 1)
 		contradict(
 			k, "target", "cpus",

@@ -43,7 +43,7 @@ static void add_wrapped(struct str *out, const char *text, size_t indent)
 	str_add(out, "\n");
 }
 
-/* "lower | higher | auto": what this version takes. */
+/* "lower | higher | auto" */
 static void add_type(struct str *out, const struct config_key *k)
 {
 	const char *separator = "";
@@ -53,8 +53,6 @@ static void add_type(struct str *out, const struct config_key *k)
 		return;
 	}
 	for (const struct config_choice *c = k->choices; c->name; c++) {
-		if (c->unsupported)
-			continue;
 		str_addf(out, "%s%s", separator, c->name);
 		separator = " | ";
 	}
@@ -69,15 +67,6 @@ static void add_default(struct str *out, const struct config_key *k)
 			 k->ssh_def ? k->ssh_def : "");
 	else if (k->def)
 		str_add(out, "   (default: none)");
-}
-
-/* The words that are documented but refused. */
-static void add_later(struct str *out, const struct config_key *k)
-{
-	for (const struct config_choice *c = k->choices; c && c->name; c++) {
-		if (c->unsupported)
-			str_addf(out, " %s is not supported by this version.", c->name);
-	}
 }
 
 static void add_key(struct str *out, const struct config_key *k)
@@ -97,7 +86,6 @@ static void add_key(struct str *out, const struct config_key *k)
 	add_default(out, k);
 	str_add(out, "\n");
 	str_addf(&text, "%s%s", k->help, applies[k->applies]);
-	add_later(&text, k);
 	add_wrapped(out, str_text(&text), 6);
 }
 

@@ -23,6 +23,13 @@ static const struct config_choice build_types[] = {
 	{ .name = NULL },
 };
 
+static const struct config_choice layouts[] = {
+	{ .name = "tree", .value = LAYOUT_TREE },
+	{ .name = "fixed", .value = LAYOUT_FIXED },
+	{ .name = "random", .value = LAYOUT_RANDOM },
+	{ .name = NULL },
+};
+
 static const struct config_choice tristates[] = {
 	{ .name = "auto", .value = TRI_AUTO },
 	{ .name = "yes", .value = TRI_YES },
@@ -65,7 +72,8 @@ static const struct config_choice policies[] = {
 
 static const struct config_choice searches[] = {
 	{ .name = "bisect", .value = SEARCH_BISECT },
-	{ .name = "bayes", .unsupported = true },
+	{ .name = "bayes", .value = SEARCH_BAYES },
+	{ .name = "auto", .value = SEARCH_AUTO },
 	{ .name = NULL },
 };
 
@@ -148,6 +156,13 @@ const struct config_key config_table[] = {
 	  FIELD(build.patch), KEY_NAMED, FOR_KERNEL },
 	{ "build", "make_args", &config_kind_words, "", "More arguments for make.",
 	  FIELD(build.make_args), KEY_EMPTY_OK, FOR_KERNEL },
+	{ "build", "layout", &config_kind_choice, "tree",
+	  "Where code lies moves results, and each kernel has luck of its own in it. tree: as the "
+	  "tree lays itself out. fixed: functions begin at multiples of 64 bytes, no KASLR. "
+	  "random: "
+	  "the layout can be drawn anew by a link, so that the luck can be averaged; KASLR and "
+	  "address space randomisation are on.",
+	  FIELD(build.layout), 0, FOR_KERNEL, .choices = layouts },
 	{ "build", "jobs", &config_kind_count, "0", "make -j of so many; 0: one for each CPU.",
 	  FIELD(build.jobs), 0, FOR_KERNEL, .max = 4096 },
 	{ "build", "timeout", &config_kind_duration, "1h", "The longest that one build may take.",
@@ -287,12 +302,23 @@ const struct config_key config_table[] = {
 	  "What a commit is that does not boot, crashes or hangs.", FIELD(verdict.crash_is_bad), 0,
 	  .choices = policies },
 	{ "verdict", "search", &config_kind_choice, "bisect",
-	  "bisect: git's own choice of commit. bayes: fewest and cheapest trials under noise.",
+	  "bisect: git's own choice of commit, verdicts by threshold. bayes: the commits' chances "
+	  "from all values, and the fewest and cheapest trials under noise. auto: bayes where one "
+	  "boot of a commit could not be told from the threshold, by the spread of the ends.",
 	  FIELD(search), 0, .choices = searches },
+	{ "verdict", "build_sd", &config_kind_spread, "auto",
+	  "For bayes: how much builds differ beyond what boots do (code layout), as a standard "
+	  "deviation: a value in the metric's unit, a share of the good end's value (1%), 0, or "
+	  "auto: learnt as the search goes.",
+	  FIELD(build_sd), 0 },
 	{ "verdict", "skips", &config_kind_choice, "borders",
 	  "How skipped commits are walked. borders: a range of commits that fail alike is crossed "
 	  "by its borders. git: as git bisect does.",
 	  FIELD(skips), 0, .choices = skip_walks },
+	{ "verdict", "prior", &config_kind_file, "",
+	  "For search = bayes, a file of lines 'WEIGHT PATHSPEC' and 'WEIGHT commit REVISION': how "
+	  "suspect a commit is before anything is measured.",
+	  FIELD(prior), KEY_EMPTY_OK },
 
 	{ "confirm", "revert", &config_kind_bool, "no",
 	  "Measure the culprit reverted on top of the bad end. Needs boots.", FIELD(confirm.revert),

@@ -36,7 +36,6 @@ enum config_flags {
 struct config_choice {
 	const char *name;
 	int value;
-	bool unsupported; /* documented, but not in this version */
 };
 
 struct config_key;
@@ -83,7 +82,7 @@ extern const struct config_kind config_kind_text, config_kind_long_text, config_
 	config_kind_new_folder, config_kind_command, config_kind_fragments, config_kind_patches,
 	config_kind_patch, config_kind_kconfig, config_kind_workload, config_kind_machine,
 	config_kind_arch, config_kind_metric, config_kind_number, config_kind_initramfs,
-	config_kind_folder_there;
+	config_kind_folder_there, config_kind_spread;
 
 /* Set "bad <kind> '<text>' for <what> (<remedy>)"; @what "" or NULL: left out. Returns -1. */
 int config_bad_value(struct err *e, const char *kind, const char *text, const char *what,

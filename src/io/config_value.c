@@ -147,8 +147,6 @@ static int bad_choice(const struct config_key *k, const char *text, struct err *
 	size_t n = 0;
 
 	for (const struct config_choice *c = k->choices; c->name; c++) {
-		if (c->unsupported)
-			continue;
 		str_addf(&list, "%s%s", n ? ", " : "", c->name);
 		names[n++] = c->name;
 	}
@@ -166,9 +164,6 @@ static int parse_choice(const struct config *c, const struct config_key *k, cons
 	for (const struct config_choice *w = k->choices; w->name; w++) {
 		if (!str_eq(w->name, text))
 			continue;
-		if (w->unsupported)
-			return err_set(e, ERR_CONFIG, "%s %s '%s' is not supported by this version",
-				       k->section, k->key, text);
 		if (k->size == sizeof(bool))
 			*(bool *)field = w->value != 0;
 		else
@@ -178,13 +173,13 @@ static int parse_choice(const struct config *c, const struct config_key *k, cons
 	return bad_choice(k, text, e);
 }
 
-/* The first name of the value that this version takes. */
+/* The first name of the value. */
 static void format_choice(const struct config_key *k, const void *field, struct str *out)
 {
 	int value = k->size == sizeof(bool) ? *(const bool *)field : *(const int *)field;
 
 	for (const struct config_choice *w = k->choices; w->name; w++) {
-		if (!w->unsupported && w->value == value) {
+		if (w->value == value) {
 			str_add(out, w->name);
 			return;
 		}
@@ -328,6 +323,37 @@ static void format_threshold(const struct config_key *k, const void *field, stru
 	}
 }
 
+static int parse_spread(const struct config *c, const struct config_key *k, const char *text,
+			void *field, struct err *e)
+{
+	struct config_spread *s = field;
+	size_t n = strlen(text);
+	double v;
+
+	(void)c;
+	*s = (struct config_spread){ .value = -1 };
+	if (str_eq(text, "auto"))
+		return 0;
+	s->relative = n > 0 && text[n - 1] == '%';
+	if (!parse_real(text, s->relative ? n - 1 : n, &v) || v < 0)
+		return config_bad_value(e, "deviation", text, k->key, "auto, 0, 1.5 or 2%");
+	s->value = s->relative ? v / 100 : v;
+	return 0;
+}
+
+static void format_spread(const struct config_key *k, const void *field, struct str *out)
+{
+	const struct config_spread *s = field;
+
+	(void)k;
+	if (s->value < 0)
+		str_add(out, "auto");
+	else
+		format_real(out, s->relative ? s->value * 100 : s->value);
+	if (s->relative)
+		str_add(out, "%");
+}
+
 #define TEXT_KIND(type_, parse_)                                              \
 	{                                                                     \
 		.type = type_, .parse = parse_, .format = config_format_text, \
@@ -386,4 +412,9 @@ const struct config_kind config_kind_threshold = {
 	.type = "value | +N% | -N% | auto",
 	.parse = parse_threshold,
 	.format = format_threshold,
+};
+const struct config_kind config_kind_spread = {
+	.type = "value | N% | auto",
+	.parse = parse_spread,
+	.format = format_spread,
 };

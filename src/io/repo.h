@@ -3,6 +3,7 @@
 #ifndef KR_IO_REPO_H
 #define KR_IO_REPO_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -104,6 +105,35 @@ int repo_commit_read(struct repo *r, const struct commit_id *id, struct repo_com
 		     struct err *e);
 /* Shortest unambiguous name, at least 12 digits. Owned. */
 char *repo_abbrev(struct repo *r, const struct commit_id *id);
+
+/* Which files commits change, of one commit after the other: keeps trees that neighbours share. */
+struct repo_changes;
+struct repo_changes *repo_changes_new(struct repo *r); /* @r is borrowed */
+void repo_changes_free(struct repo_changes *c);
+/* Take commit @id, for the walks that follow; *@parents: how many it has. Honours sig_check(). */
+int repo_changes_of(struct repo_changes *c, const struct commit_id *id, unsigned *parents,
+		    struct err *e);
+
+/* A rename is a deletion and an addition; so is a change from or to a link or submodule. */
+enum repo_change { REPO_MODIFIED = 1, REPO_ADDED, REPO_DELETED };
+#define REPO_ALL_PARENTS UINT_MAX
+/*
+ * Call @see for each file in which the commit differs from its parent @nth (from 0), or with
+ * REPO_ALL_PARENTS from each of its parents (a merge's own changes, as git diff-tree -c lists them;
+ * missing in any of them is REPO_ADDED). A root's are all added. Folder by folder, within one
+ * those that are there first. What @see returns ends the walk unless it is 0, and is returned;
+ * it is positive. -1: we failed.
+ */
+int repo_changes_walk(struct repo_changes *c, unsigned nth,
+		      int (*see)(const char *path, enum repo_change change, void *cookie),
+		      void *cookie, struct err *e);
+
+/* A pathspec, as paths = takes it. ERR_CONFIG; @text is in the message. */
+struct repo_paths;
+int repo_pathspec_new(const char *text, struct repo_paths **out, struct err *e);
+void repo_paths_free(struct repo_paths *p);
+/* Does it take the file @path? */
+bool repo_pathspec_has(const struct repo_paths *p, const char *path);
 
 /*
  * Our private bare repository at @path, made if missing, that borrows the

@@ -81,10 +81,8 @@ void repo_loader_release(struct repo_loader *l);
 int repo_load(void *cookie, struct history *h, uint32_t node, uint32_t child, struct err *e);
 
 /* A pathspec of the campaign, made to number the contents of trees. */
-struct repo_paths;
 int repo_paths_new(struct repo *r, const struct strv *paths, struct repo_paths **out,
 		   struct err *e);
-void repo_paths_free(struct repo_paths *p);
 /*
  * @number: the same for trees in which all paths are the same (names, modes
  * and contents), 0 where none of them exists.

@@ -141,6 +141,14 @@ int repo_paths_new(struct repo *r, const struct strv *paths, struct repo_paths *
 	return 0;
 }
 
+int repo_pathspec_new(const char *text, struct repo_paths **out, struct err *e)
+{
+	_cleanup_strv_ struct strv one = STRV_INIT;
+
+	strv_add(&one, text);
+	return repo_paths_new(NULL, &one, out, e);
+}
+
 static bool is_wild(const struct item *it)
 {
 	return it->literal < it->len;
@@ -198,6 +206,11 @@ static enum cover cover_of(const struct repo_paths *p, const char *path, bool is
 	if (all && spared)
 		return COVER_ALL;
 	return some && is_tree ? COVER_SOME : COVER_NOTHING;
+}
+
+bool repo_pathspec_has(const struct repo_paths *p, const char *path)
+{
+	return cover_of(p, path, false, false) == COVER_ALL;
 }
 
 static int tree_digest(struct repo_paths *p, const git_oid *tree, const char *dir,

@@ -16,7 +16,8 @@ struct store;
 
 /*
  * Open or create @path. @read_only: it must exist (else ERR_NOT_FOUND), nothing is written
- * (works beside a running campaign). ERR_STORE: damaged, of a newer kregress, no space, not
+ * (works beside a running campaign). A store of an older kregress is brought up to date when it is
+ * opened for writing. ERR_STORE: damaged, of a newer kregress, no space, not
  * SQLite, locked by another process for more than 5 s. After a failure the store stays usable:
  * what failed is not in it (a failed COMMIT: perhaps), all the rest is.
  * Free text is kept byte for byte up to its first NUL; above 1 MiB it is cut.
@@ -75,7 +76,8 @@ struct store_trial {
 	char *facts;  /* lines NAME=value */
 	int64_t twin; /* 0, or the trial whose values this commit takes over (identical kernel) */
 	double boot_seconds, run_seconds, total_seconds;
-	int64_t time; /* when it ended */
+	int64_t time;    /* when it ended */
+	uint32_t layout; /* which redrawing of its kernel's layout; 0: none */
 	struct store_sample *samples;
 	size_t n_samples;
 };

@@ -38,6 +38,7 @@ static const char *const fixed_sql[STMTS] = {
 struct store {
 	sqlite3 *db;
 	char *path;
+	int version; /* of its schema */
 	sqlite3_stmt *stmt[STMTS];
 };
 
@@ -118,7 +119,8 @@ static sqlite3_stmt *stmt_get(struct store *s, int index, const char *what, stru
 	if (s->stmt[index])
 		return s->stmt[index];
 	if (!sql) {
-		made = store_table_sql(&store_tables[index % STORE_TABLES], index < STMT_SELECT);
+		made = store_table_sql(&store_tables[index % STORE_TABLES], index < STMT_SELECT,
+				       s->version);
 		sql = made;
 	}
 	if (sqlite3_prepare_v3(s->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &s->stmt[index], NULL) !=
@@ -162,6 +164,8 @@ static int bind_column(sqlite3_stmt *st, int at, const struct store_column *c, c
 		return sqlite3_bind_int64(st, at, *(const int64_t *)p);
 	case COL_INT:
 		return sqlite3_bind_int(st, at, *(const int *)p);
+	case COL_UINT32:
+		return sqlite3_bind_int64(st, at, *(const uint32_t *)p);
 	case COL_BOOL:
 		return sqlite3_bind_int(st, at, *(const bool *)p);
 	case COL_REAL:
@@ -180,6 +184,7 @@ static int bind_column(sqlite3_stmt *st, int at, const struct store_column *c, c
 static bool read_column(sqlite3_stmt *st, int at, const struct store_column *c, void *row)
 {
 	void *p = (char *)row + c->offset;
+	int type = sqlite3_column_type(st, at); /* before the text, which may change it */
 	const char *text = (const char *)sqlite3_column_text(st, at);
 
 	switch (c->type) {
@@ -190,12 +195,16 @@ static bool read_column(sqlite3_stmt *st, int at, const struct store_column *c, 
 	case COL_INT:
 		*(int *)p = sqlite3_column_int(st, at);
 		return true;
+	case COL_UINT32:
+		*(uint32_t *)p = (uint32_t)sqlite3_column_int64(st, at);
+		return sqlite3_column_int64(st, at) == *(uint32_t *)p;
 	case COL_BOOL:
 		*(bool *)p = sqlite3_column_int(st, at);
 		return true;
 	case COL_REAL:
 		*(double *)p = sqlite3_column_double(st, at);
-		return isfinite(*(double *)p);
+		/* what is no number would be read as 0 */
+		return (type == SQLITE_FLOAT || type == SQLITE_INTEGER) && isfinite(*(double *)p);
 	case COL_TEXT:
 		*(char **)p = text ? xstrdup(text) : NULL;
 		return true;
@@ -294,6 +303,7 @@ static int check_format(struct store *s, bool *is_empty, struct err *e)
 	    query(s, "SELECT count(*) FROM sqlite_schema", &things, NULL, e) < 0)
 		return -1;
 	*is_empty = !application && !version && !things;
+	s->version = (int)version;
 	if (*is_empty)
 		return 0;
 	if (application != STORE_APPLICATION_ID)
@@ -301,7 +311,7 @@ static int check_format(struct store *s, bool *is_empty, struct err *e)
 			       "'%s' is a database, but no store of kregress "
 			       "(move it away or choose another state directory)",
 			       s->path);
-	if (version != STORE_SCHEMA_VERSION)
+	if (version < 1 || version > STORE_SCHEMA_VERSION)
 		return err_set(
 			e, ERR_STORE, "store '%s' has schema %lld, this kregress knows %d (%s)",
 			s->path, (long long)version, STORE_SCHEMA_VERSION,
@@ -321,6 +331,21 @@ static int store_create(struct store *s, struct err *e)
 	ret = check_format(s, &is_empty, e); /* another process may have been faster */
 	if (!ret && is_empty)
 		ret = store_exec(s, sql, "create", e);
+	s->version = STORE_SCHEMA_VERSION;
+	return store_db_end(s, ret, e);
+}
+
+static int store_upgrade(struct store *s, struct err *e)
+{
+	bool is_empty = false;
+	int ret;
+
+	if (store_db_begin(s, e) < 0)
+		return -1;
+	ret = check_format(s, &is_empty, e); /* another process may have been faster */
+	if (!ret && s->version < STORE_SCHEMA_VERSION)
+		ret = store_exec(s, store_upgrade_sql, "upgrade", e);
+	s->version = STORE_SCHEMA_VERSION;
 	return store_db_end(s, ret, e);
 }
 
@@ -344,7 +369,7 @@ static int open_for_writing(struct store *s, bool is_empty, struct err *e)
 			       "store '%s' is damaged: %s "
 			       "(keep a copy, then try: sqlite3 FILE .recover)",
 			       s->path, health);
-	return 0;
+	return s->version < STORE_SCHEMA_VERSION ? store_upgrade(s, e) : 0;
 }
 
 /*

@@ -30,7 +30,8 @@ static const char tables_sql[] =
 	" build_row INTEGER REFERENCES build(id), setup TEXT, purpose TEXT,"
 	" outcome TEXT NOT NULL, detail TEXT, dir TEXT, boot_id TEXT, facts TEXT,"
 	" twin INTEGER REFERENCES trial(id), boot_seconds REAL NOT NULL,"
-	" run_seconds REAL NOT NULL, total_seconds REAL NOT NULL, time INTEGER NOT NULL);"
+	" run_seconds REAL NOT NULL, total_seconds REAL NOT NULL, time INTEGER NOT NULL,"
+	" layout INTEGER NOT NULL DEFAULT 0);"
 	"CREATE TABLE sample(trial INTEGER NOT NULL REFERENCES trial(id),"
 	" position INTEGER NOT NULL, metric TEXT NOT NULL, unit TEXT, run INTEGER NOT NULL,"
 	" warmup INTEGER NOT NULL, value REAL NOT NULL, PRIMARY KEY(trial, position))"
@@ -41,9 +42,12 @@ static const char tables_sql[] =
 	" WHEN EXISTS(SELECT 1 FROM campaign WHERE identity <> NEW.identity)"
 	" BEGIN SELECT RAISE(ABORT, 'the identity of a campaign never changes'); END;";
 
-#define CAMPAIGN(type, member)                                         \
-	{                                                              \
-#member, type, offsetof(struct store_campaign, member) \
+const char store_upgrade_sql[] = "ALTER TABLE trial ADD COLUMN layout INTEGER NOT NULL DEFAULT 0;"
+				 "PRAGMA user_version = 2;";
+
+#define CAMPAIGN(kind, member)                                                                   \
+	{                                                                                        \
+		.name = #member, .type = kind, .offset = offsetof(struct store_campaign, member) \
 	}
 static const struct store_column campaign_columns[] = {
 	CAMPAIGN(COL_TEXT, name),
@@ -52,13 +56,13 @@ static const struct store_column campaign_columns[] = {
 	CAMPAIGN(COL_INT64, time),
 };
 
-#define BUILD(type, member)                                         \
-	{                                                           \
-#member, type, offsetof(struct store_build, member) \
+#define BUILD(kind, member)                                                                   \
+	{                                                                                     \
+		.name = #member, .type = kind, .offset = offsetof(struct store_build, member) \
 	}
 static const struct store_column build_columns[] = {
 	BUILD(COL_REF, id), /* 0 as NULL: SQLite gives the number */
-	{ "commit_id", COL_COMMIT, offsetof(struct store_build, commit) },
+	{ .name = "commit_id", .type = COL_COMMIT, .offset = offsetof(struct store_build, commit) },
 	BUILD(COL_OUTCOME, outcome),
 	BUILD(COL_TEXT, key),
 	BUILD(COL_TEXT, image_hash),
@@ -74,14 +78,14 @@ static const struct store_column build_columns[] = {
 	BUILD(COL_INT64, time),
 };
 
-#define TRIAL(type, member)                                         \
-	{                                                           \
-#member, type, offsetof(struct store_trial, member) \
+#define TRIAL(kind, member)                                                                   \
+	{                                                                                     \
+		.name = #member, .type = kind, .offset = offsetof(struct store_trial, member) \
 	}
 static const struct store_column trial_columns[] = {
 	TRIAL(COL_INT64, id),
-	{ "commit_id", COL_COMMIT, offsetof(struct store_trial, commit) },
-	{ "build_row", COL_REF, offsetof(struct store_trial, build_id) },
+	{ .name = "commit_id", .type = COL_COMMIT, .offset = offsetof(struct store_trial, commit) },
+	{ .name = "build_row", .type = COL_REF, .offset = offsetof(struct store_trial, build_id) },
 	TRIAL(COL_TEXT, setup),
 	TRIAL(COL_TEXT, purpose),
 	TRIAL(COL_OUTCOME, outcome),
@@ -94,20 +98,24 @@ static const struct store_column trial_columns[] = {
 	TRIAL(COL_REAL, run_seconds),
 	TRIAL(COL_REAL, total_seconds),
 	TRIAL(COL_INT64, time),
+	{ .name = "layout",
+	  .type = COL_UINT32,
+	  .offset = offsetof(struct store_trial, layout),
+	  .since = 2 },
 };
 
-#define SAMPLE(type, member)                                         \
-	{                                                            \
-#member, type, offsetof(struct store_sample, member) \
+#define SAMPLE(kind, member)                                                                   \
+	{                                                                                      \
+		.name = #member, .type = kind, .offset = offsetof(struct store_sample, member) \
 	}
 static const struct store_column sample_columns[] = {
 	SAMPLE(COL_TEXT, metric), SAMPLE(COL_TEXT, unit),  SAMPLE(COL_INT, run),
 	SAMPLE(COL_BOOL, warmup), SAMPLE(COL_REAL, value),
 };
 
-#define NOTE(type, member)                                         \
-	{                                                          \
-#member, type, offsetof(struct store_note, member) \
+#define NOTE(kind, member)                                                                   \
+	{                                                                                    \
+		.name = #member, .type = kind, .offset = offsetof(struct store_note, member) \
 	}
 static const struct store_column note_columns[] = {
 	NOTE(COL_INT64, time),
@@ -143,12 +151,13 @@ char *store_schema(void)
 	return str_detach(&sql);
 }
 
-char *store_table_sql(const struct store_table *t, bool insert)
+char *store_table_sql(const struct store_table *t, bool insert, int version)
 {
 	_cleanup_str_ struct str names = STR_INIT, marks = STR_INIT;
 
 	for (int i = 0; i < t->n_columns; i++) {
-		str_addf(&names, "%s%s", i ? ", " : "", t->column[i].name);
+		str_addf(&names, "%s%s", i ? ", " : "",
+			 insert || t->column[i].since <= version ? t->column[i].name : "0");
 		str_add(&marks, ", ?");
 	}
 	if (insert)

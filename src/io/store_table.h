@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define STORE_SCHEMA_VERSION 1
+/* 2: trial.layout. A store of schema 1 is read as it is, and becomes 2 when it is written to. */
+#define STORE_SCHEMA_VERSION 2
 #define STORE_TEXT_MAX (1 << 20)        /* bytes of one text */
 #define STORE_APPLICATION_ID 0x6b726567 /* "kreg" */
 
@@ -15,6 +16,7 @@ enum column_type {
 	COL_INT64 = 1,
 	COL_REF, /* int64_t, 0 stored as NULL */
 	COL_INT,
+	COL_UINT32,
 	COL_BOOL,
 	COL_REAL,    /* finite double */
 	COL_TEXT,    /* owned char *, NULL as NULL */
@@ -25,6 +27,7 @@ struct store_column {
 	const char *name;
 	enum column_type type;
 	size_t offset;
+	int since; /* the schema that brought it: 0 in what is read from older ones; 0: the first */
 };
 
 enum store_table_id {
@@ -49,9 +52,12 @@ char *store_schema(void);
 
 /*
  * "INSERT INTO t(key, a, b) VALUES(?, ?, ?)", or "SELECT a, b FROM t WHERE key = ? ORDER BY key"
- * by the first key. Owned.
+ * by the first key, in a store of schema @version. Owned.
  */
-char *store_table_sql(const struct store_table *t, bool insert);
+char *store_table_sql(const struct store_table *t, bool insert, int version);
+
+/* Statements that make a store of schema 1 one of this version. */
+extern const char store_upgrade_sql[];
 
 /* Free the texts of a row's struct and set them to NULL. */
 void store_row_release(enum store_table_id id, void *row);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The answer as one JSON object (jansson); keys as DESIGN.md fixes them. */
-#include "report/report.h"
+#include "report/print.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -49,9 +49,9 @@ static json_t *end(const struct report *r, size_t i, const struct commit_id *id)
 			 "interval", interval(c));
 }
 
-static json_t *candidate(const struct commit_id *id)
+static json_t *candidate(const struct commit_id *id, double share)
 {
-	return json_pack("{s:o, s:n}", "commit", commit(id), "share");
+	return json_pack("{s:o, s:o}", "commit", commit(id), "share", number(share));
 }
 
 static json_t *candidates(const struct report *r)
@@ -59,14 +59,103 @@ static json_t *candidates(const struct report *r)
 	json_t *list = json_array();
 
 	if (!commit_is_null(&r->culprit.id)) {
-		json_array_append_new(list, candidate(&r->culprit.id));
+		json_array_append_new(list, candidate(&r->culprit.id,
+						      r->noise.is_bayes ? r->culprit_share : NAN));
 		return list;
 	}
 	if (r->status != ENGINE_SHORT_LIST && r->status != ENGINE_RUNNING)
 		return list;
 	for (size_t i = 0; i < r->n_left; i++)
-		json_array_append_new(list, candidate(&r->left[i]));
+		json_array_append_new(
+			list, candidate(&r->left[i], r->left_share ? r->left_share[i] : NAN));
 	return list;
+}
+
+/* Of the answer; null before there is one, and in bisect mode. */
+static json_t *confidence(const struct report *r)
+{
+	double sum = 0;
+
+	if (!r->noise.is_bayes)
+		return json_null();
+	if (r->status == ENGINE_FOUND || r->status == ENGINE_NOT_CONFIRMED)
+		return number(r->culprit_share);
+	if (r->status == ENGINE_NO_CULPRIT || r->status == ENGINE_NO_DIFFERENCE)
+		return number(r->noise.belief.none);
+	if (r->status != ENGINE_SHORT_LIST)
+		return json_null();
+	for (size_t i = 0; i < r->n_left; i++)
+		sum += r->left_share[i];
+	return number(sum);
+}
+
+static json_t *between(double low, double high)
+{
+	return isfinite(low) && isfinite(high) ? json_pack("[f,f]", low, high) : json_null();
+}
+
+static json_t *expected(const struct engine_belief *b)
+{
+	return json_pack("{s:o, s:o, s:o}", "boots", number(b->boots), "interval",
+			 between(b->boots_low, b->boots_high), "seconds", number(b->seconds));
+}
+
+static json_t *level(const struct engine_belief *b, int state)
+{
+	return json_pack("{s:o, s:o}", "estimate", number(b->levels.level[state]), "interval",
+			 between(b->intervals.level[state].low, b->intervals.level[state].high));
+}
+
+static json_t *levels(const struct engine_belief *b)
+{
+	if (!b->has_levels)
+		return json_null();
+	return json_pack("{s:o, s:o}", "old", level(b, 0), "new", level(b, 1));
+}
+
+static json_t *spread(const struct engine_belief *b)
+{
+	return json_pack("{s:o, s:o, s:o}", "run", b->run_sd > 0 ? number(b->run_sd) : json_null(),
+			 "boot", b->has_levels && !b->pass ? number(b->levels.sigma) : json_null(),
+			 "build", b->has_levels ? number(b->levels.luck) : json_null());
+}
+
+static json_t *weights(const struct report *r)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < r->noise.n_share; i++)
+		json_array_append_new(list,
+				      candidate(&r->noise.share[i].id, r->noise.share[i].share));
+	return list;
+}
+
+/* Which search it is, why, and with bayes what it believes. */
+static json_t *search(const struct report *r)
+{
+	static const char *const mode[] = { "bisect", "bayes", "auto" };
+	const struct report_noise *n = &r->noise;
+	const struct engine_belief *b = &n->belief;
+	_cleanup_str_ struct str why = STR_INIT;
+	json_t *o = json_object();
+
+	report_choice(&n->choice, r->unit ? r->unit : "", &why);
+	json_object_set_new(o, "mode", json_string(mode[n->choice.search]));
+	json_object_set_new(o, "why", text(str_text(&why)));
+	if (!n->is_bayes)
+		return o;
+	json_object_set_new(o, "no_culprit", number(b->none));
+	json_object_set_new(o, "bits_left", number(b->bits_left));
+	json_object_set_new(o, "most_weight", weights(r));
+	json_object_set_new(o, "levels", levels(b));
+	json_object_set_new(o, "deviation", spread(b));
+	if (r->status != ENGINE_RUNNING)
+		return o;
+	json_object_set_new(o, "expected", expected(b));
+	json_object_set_new(
+		o, "next",
+		json_pack("{s:o, s:s}", "commit", commit(&n->next), "why", print_why_step(r)));
+	return o;
 }
 
 static json_t *outcome(const struct report_commit *c)
@@ -127,7 +216,7 @@ void report_json(const struct report *r, FILE *out)
 	json_object_set_new(o, "status", json_string(report_status_name(r)));
 	json_object_set_new(o, "culprit", found ? commit(&r->culprit.id) : json_null());
 	json_object_set_new(o, "candidates", candidates(r));
-	json_object_set_new(o, "confidence", json_null());
+	json_object_set_new(o, "confidence", confidence(r));
 	json_object_set_new(o, "metric", text(r->metric));
 	json_object_set_new(o, "unit", text(r->unit));
 	json_object_set_new(o, "good", end(r, r->good, &r->good_id));
@@ -137,6 +226,8 @@ void report_json(const struct report *r, FILE *out)
 	json_object_set_new(o, "trials", json_integer(r->trials));
 	json_object_set_new(o, "samples", json_integer((json_int_t)r->samples));
 	json_object_set_new(o, "seconds", seconds(r));
+	if (r->noise.is_bayes)
+		json_object_set_new(o, "search", search(r));
 	add_asked(r, o);
 	json_dumpf(o, out, JSON_COMPACT | JSON_REAL_PRECISION(PRECISION));
 	fputc('\n', out);

@@ -15,19 +15,21 @@ struct group {
  * An end that was measured is shown as one: it is no skipped commit, whatever came of the ends.
  * What good = auto tried before has a list of its own.
  */
-static bool is_measured_end(const struct report *r, const struct report_commit *c)
+static bool is_of_use(const struct report *r, const struct report_commit *c)
 {
 	bool is_tried = false;
 
 	for (size_t i = 0; i < r->n_tries && r->ends.state != ENDS_APART; i++)
 		is_tried |= commit_eq(&c->id, &r->tries[i].id);
+	/* with bayes every value counts, also that of a commit whose state stays open */
 	return c->outcome == TRIAL_OK &&
-	       (is_tried || commit_eq(&c->id, &r->good_id) || commit_eq(&c->id, &r->bad_id));
+	       (r->noise.is_bayes || is_tried || commit_eq(&c->id, &r->good_id) ||
+		commit_eq(&c->id, &r->bad_id));
 }
 
 static bool is_in(const struct report *r, const struct report_commit *c, const struct group *g)
 {
-	return c->verdict == g->verdict && c->outcome == g->outcome && !is_measured_end(r, c);
+	return c->verdict == g->verdict && c->outcome == g->outcome && !is_of_use(r, c);
 }
 
 static void print_why(FILE *out, const char *indent, const struct report_commit *c)
@@ -120,7 +122,7 @@ static size_t count(const struct report *r, enum verdict v, bool only_failed)
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->n_tested; i++)
-		n += r->tested[i].verdict == v && !is_measured_end(r, &r->tested[i]) &&
+		n += r->tested[i].verdict == v && !is_of_use(r, &r->tested[i]) &&
 		     !(only_failed && r->tested[i].outcome == TRIAL_OK);
 	return n;
 }

@@ -44,6 +44,19 @@ void print_threshold(FILE *out, const struct report *r);
 void print_difference(FILE *out, const struct report *r, double a, double b,
 		      const struct stats_interval *i);
 
+/* With bayes, and where auto decided: which search it is and why. */
+void print_choice(FILE *out, const struct report *r);
+/* With bayes: levels, spread, commits with most weight, what is to go and why. For status. */
+void print_belief(FILE *out, const struct report *r);
+/* What the boots of the ends can see, and how many a step of the effect would need. */
+void print_power(FILE *out, const struct report *r);
+/* With bayes: why the next step was chosen, in words. Static. */
+const char *print_why_step(const struct report *r);
+/* "97.3%" of a chance, never rounded up to 100 % nor down to 0. */
+const char *print_share(double share, char *buf, size_t size);
+/* What deterministic = yes cannot see, where it was used. */
+void print_unseen(FILE *out, const struct report *r);
+
 /* What fresh boots said of the culprit, where there were any. */
 void print_confirm(FILE *out, const struct report *r);
 

@@ -33,6 +33,10 @@ void report_release(struct report *r)
 	free(r->term_new);
 	free(r->repo);
 	free(r->left);
+	free(r->left_share);
+	for (size_t i = 0; i < r->noise.n_share; i++)
+		free(r->noise.share[i].subject);
+	free(r->noise.share);
 	free(r->left_subject);
 	free(r->tested);
 	free(r->told);
@@ -53,7 +57,7 @@ bool report_ends_differ(const struct report *r)
 {
 	const struct stats_interval *d = &r->ends.diff;
 
-	return r->status == ENGINE_NO_DIFFERENCE && !r->ends.equivalent &&
+	return r->status == ENGINE_NO_DIFFERENCE && !r->noise.is_bayes && !r->ends.equivalent &&
 	       (d->low > 0 || d->high < 0);
 }
 
@@ -66,6 +70,8 @@ const char *report_status_name(const struct report *r)
 		return "found";
 	case ENGINE_SHORT_LIST:
 		return r->n_left ? "short_list" : "no_culprit";
+	case ENGINE_NO_CULPRIT: /* in the model it is the same: the new end is as the old one */
+		return "no_difference";
 	case ENGINE_NO_DIFFERENCE:
 		return report_ends_differ(r) ? "no_culprit" : "no_difference";
 	case ENGINE_NOT_CONFIRMED:
@@ -74,6 +80,7 @@ const char *report_status_name(const struct report *r)
 	case ENGINE_SAME_SIDE:
 	case ENGINE_END_UNMEASURED:
 	case ENGINE_BAD_MERGE_BASE:
+	case ENGINE_BLIND:
 		return "no_culprit";
 	case ENGINE_RUNNING:
 		break;

@@ -25,6 +25,7 @@ struct report_commit {
 	size_t n_samples;
 	bool has_interval;
 	struct stats_interval interval;
+	double new_state;      /* with bayes: chance of the new state; else NAN or unset */
 	struct commit_id twin; /* not null: values taken over from this identical kernel */
 };
 void report_commit_release(struct report_commit *c);
@@ -77,6 +78,26 @@ struct report_try {
 	struct stats_interval interval;
 };
 
+/* With search = bayes: what is believed. */
+struct report_share {
+	struct commit_id id;
+	char *subject; /* untrusted; NULL: not known */
+	double share;
+};
+struct report_noise {
+	bool is_bayes;
+	struct engine_choice choice;
+	struct engine_belief belief; /* top is not set: see share */
+	struct report_share *share;  /* the commits with most weight, at most REPORT_SHARES */
+	size_t n_share;
+	struct commit_id next; /* that the next step boots; null: none */
+	bool next_is_end;
+	unsigned next_boot;        /* 1-based */
+	unsigned runs;             /* of each boot */
+	struct engine_power power; /* boots 0: not known */
+};
+#define REPORT_SHARES 10
+
 struct report {
 	char *name, *metric, *unit, *state_dir, *repo;
 	bool fix;       /* hunt = fix */
@@ -90,6 +111,8 @@ struct report {
 	struct commit_id subject_of_status; /* failed end or bad merge base; null: none */
 	struct commit_id *left;             /* candidates left */
 	char **left_subject;                /* beside them; NULL entries: not known */
+	double *left_share;                 /* likewise: chance of each; NULL: not known */
+	double culprit_share;               /* NAN: not known */
 	size_t n_left;
 	uint32_t candidates; /* size of the range */
 	uint32_t steps;      /* picks left while running */
@@ -113,6 +136,7 @@ struct report {
 	struct report_try *tries; /* the nearest first; the last is the good end, unless refused */
 	size_t n_tries;
 	bool tries_more; /* the history has older ones */
+	struct report_noise noise;
 	bool deterministic;
 	bool single_boots;      /* no spread known: one boot a commit */
 	struct commit_id asked; /* of `test`: one of tested; null: none */
@@ -134,6 +158,9 @@ void report_text(const struct report *r, FILE *out);
 void report_status(const struct report *r, FILE *out);
 /* One JSON object, keys as DESIGN.md fixes them, with a newline. */
 void report_json(const struct report *r, FILE *out);
+
+/* Which search it is and, where auto decided, why: one line. Appends. */
+void report_choice(const struct engine_choice *c, const char *unit, struct str *out);
 
 /* "12.48", "0.00123", "7692177": @v with enough digits to tell 0.1 % apart. Returns @buf. */
 const char *report_number(double v, char *buf, size_t size);

@@ -17,6 +17,9 @@ static void print_stand(FILE *out, const struct report *r)
 		fputs("single commits, measured by kregress test: the file names no ends\n", out);
 	else if (!r->n_tested)
 		fputs("not started\n", out);
+	else if (r->phase == PHASE_SEARCH && r->noise.is_bayes)
+		fprintf(out, "searching, %zu of %u commits hold %g%% of what is likely\n",
+			r->n_left, r->candidates, 100 * r->confidence);
 	else if (r->phase == PHASE_SEARCH)
 		fprintf(out, "searching, %zu of %u commits left, about %u more step%s\n", r->n_left,
 			r->candidates, r->steps, r->steps == 1 ? "" : "s");
@@ -62,6 +65,8 @@ void report_status(const struct report *r, FILE *out)
 		print_threshold(out, r);
 		fputc('\n', out);
 	}
+	print_choice(out, r);
+	print_belief(out, r);
 	if (r->n_tested)
 		fputs("\nTested\n", out);
 	for (size_t i = 0; i < r->n_tested; i++)
@@ -69,5 +74,6 @@ void report_status(const struct report *r, FILE *out)
 	print_tries(out, r);
 	print_untested(out, r);
 	print_told(out, r);
+	print_unseen(out, r);
 	print_cost(out, r);
 }

@@ -93,6 +93,16 @@ static void print_config(FILE *out, const struct report *r)
 	}
 }
 
+static void print_chance(FILE *out, const struct report *r)
+{
+	char share[24], none[24];
+
+	if (r->noise.is_bayes)
+		fprintf(out, "\nIt is the one with %s; that none of the range is, with %s.\n",
+			print_share(r->culprit_share, share, sizeof(share)),
+			print_share(r->noise.belief.none, none, sizeof(none)));
+}
+
 static void say_found(FILE *out, const struct report *r)
 {
 	char hex[COMMIT_HEX + 1];
@@ -108,6 +118,7 @@ static void say_found(FILE *out, const struct report *r)
 		fprintf(out, "%s is the first bad commit\n", hex);
 	}
 	print_commit(out, &r->culprit);
+	print_chance(out, r);
 	print_sides(out, r);
 	print_confirm(out, r);
 	print_config(out, r);
@@ -139,9 +150,38 @@ static size_t untested(const struct report *r)
 	return n;
 }
 
+/* The credible set of bayes. */
+static void say_credible(FILE *out, const struct report *r)
+{
+	char hex[COMMIT_HEX + 1], share[24];
+	size_t n = 0;
+
+	fprintf(out, "the first %s commit is one of these %zu, with %g%% of what is likely:\n",
+		r->fix ? "good" : "bad", r->n_left, 100 * r->confidence);
+	for (; n < r->n_left && n < PRINT_LIST_MAX; n++) {
+		fprintf(out, "  %7s  %s  ", print_share(r->left_share[n], share, sizeof(share)),
+			commit_hex(&r->left[n], hex));
+		print_clean(out, r->left_subject[n]);
+		fputc('\n', out);
+	}
+	if (n < r->n_left)
+		fprintf(out, "  … and %zu more\n", r->n_left - n);
+	fprintf(out, "  %7s  no commit of this range\n",
+		print_share(r->noise.belief.none, share, sizeof(share)));
+	fprintf(out, "\nThe search ends because %s.\n", print_why_step(r));
+	print_heading(out, r);
+	print_ends(out, r);
+	print_end_difference(out, r);
+}
+
 static void say_short_list(FILE *out, const struct report *r)
 {
 	size_t n = untested(r);
+
+	if (r->noise.is_bayes && r->n_left) {
+		say_credible(out, r);
+		return;
+	}
 
 	if (!r->n_left) {
 		fputs("the verdicts contradict each other: there is no commit that fits them all\n",
@@ -166,6 +206,43 @@ static void say_short_list(FILE *out, const struct report *r)
 	print_end_difference(out, r);
 }
 
+/* No difference with bayes: shown, or not to be seen. */
+static void print_none(FILE *out, const struct report *r)
+{
+	char share[24];
+
+	if (r->noise.belief.step.why == BAYES_WHY_EQUIVALENT || r->ends.equivalent)
+		fprintf(out,
+			"\nThey are shown to be nearer than the smallest effect that matters, "
+			"%g%%.\n",
+			100 * r->effect);
+	else
+		fprintf(out,
+			"\nThat no commit of this range made a difference is likely with %s.\n",
+			print_share(r->noise.belief.none, share, sizeof(share)));
+	print_power(out, r);
+}
+
+static void say_blind(FILE *out, const struct report *r)
+{
+	fputs("refused: the ends look alike, and the boots allowed cannot show a step that "
+	      "matters\n",
+	      out);
+	print_heading(out, r);
+	print_ends(out, r);
+	print_end_difference(out, r);
+	print_power(out, r);
+}
+
+static void say_no_culprit(FILE *out, const struct report *r)
+{
+	fputs("no commit of this range made a difference\n", out);
+	print_heading(out, r);
+	print_ends(out, r);
+	print_end_difference(out, r);
+	print_none(out, r);
+}
+
 static void say_no_difference(FILE *out, const struct report *r)
 {
 	double margin = r->effect * fabs(r->ends.good.estimate);
@@ -183,6 +260,10 @@ static void say_no_difference(FILE *out, const struct report *r)
 	print_heading(out, r);
 	print_ends(out, r);
 	print_end_difference(out, r);
+	if (r->noise.is_bayes) {
+		print_none(out, r);
+		return;
+	}
 	if (r->ends.equivalent)
 		fprintf(out,
 			"\nThey are shown to be nearer than the smallest effect that matters, %g%% "
@@ -300,7 +381,8 @@ static void say_running(FILE *out, const struct report *r)
 {
 	fprintf(out, "not finished: %zu commits left", r->n_left);
 	if (r->phase == PHASE_SEARCH)
-		fprintf(out, ", about %u more step%s", r->steps, r->steps == 1 ? "" : "s");
+		fprintf(out, ", about %u more %s%s", r->steps, r->noise.is_bayes ? "boot" : "step",
+			r->steps == 1 ? "" : "s");
 	fputc('\n', out);
 	if (!r->n_tested)
 		return;
@@ -310,16 +392,13 @@ static void say_running(FILE *out, const struct report *r)
 
 static void print_notes(FILE *out, const struct report *r)
 {
-	if (r->single_boots)
+	if (r->single_boots && !r->deterministic)
 		fputs("\nNote: one boot of each commit, so how much boots differ is not known, and "
 		      "every value was\ntaken as exact. With end_boots = 3 in [measure] it would "
 		      "be "
 		      "known.\n",
 		      out);
-	if (r->deterministic)
-		fputs("\nNote: instructions were counted (deterministic = yes): caches, TLBs and "
-		      "contention are\ninvisible.\n",
-		      out);
+	print_unseen(out, r);
 }
 
 void report_text(const struct report *r, FILE *out)
@@ -334,6 +413,8 @@ void report_text(const struct report *r, FILE *out)
 		[ENGINE_END_UNMEASURED] = say_end_unmeasured,
 		[ENGINE_BAD_MERGE_BASE] = say_bad_merge_base,
 		[ENGINE_NOT_CONFIRMED] = say_not_confirmed,
+		[ENGINE_BLIND] = say_blind,
+		[ENGINE_NO_CULPRIT] = say_no_culprit,
 	};
 
 	if (report_no_good(r))
@@ -343,6 +424,7 @@ void report_text(const struct report *r, FILE *out)
 	print_tries(out, r);
 	print_untested(out, r);
 	print_told(out, r);
+	print_choice(out, r);
 	print_notes(out, r);
 	print_cost(out, r);
 }

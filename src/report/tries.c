@@ -11,7 +11,10 @@ static const char *why_not(const struct report_try *t)
 {
 	switch (t->refused) {
 	case ENGINE_NO_DIFFERENCE:
+	case ENGINE_NO_CULPRIT:
 		return "no difference";
+	case ENGINE_BLIND:
+		return "not to be told from the bad end";
 	case ENGINE_SWAPPED:
 		return "worse than the bad end";
 	case ENGINE_SAME_SIDE:

@@ -138,7 +138,8 @@ void qemu_args(const struct qemu *q, enum qemu_accel accel, const struct target_
 	strv_add(argv, "-m");
 	strv_addf(argv, "%lluk", (unsigned long long)(q->memory_bytes >> 10));
 	strv_add(argv, "-no-reboot");
-	add_pair(argv, "-seed", "1");
+	strv_add(argv, "-seed");
+	strv_addf(argv, "%llu", 1 + (unsigned long long)job->layout);
 	if (q->deterministic) {
 		/* FACTS of measurement: the only shift that is exact and fast. */
 		add_pair(argv, "-icount", "shift=3,sleep=off");

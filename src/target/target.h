@@ -24,6 +24,7 @@ struct target_job {
 	const char *build_id;   /* hex that /sys/kernel/notes must show; "" or NULL: not known */
 	const char *release;    /* uname -r that must show; NULL: not known */
 	const char *append;     /* boot parameters of the workload; the campaign's follow */
+	uint32_t layout;        /* seeds the guest's random numbers */
 	const char *nonce;      /* frames this trial's results; hex */
 	unsigned runs;          /* warm-ups included */
 	int64_t run_timeout_ms; /* one run of the workload */

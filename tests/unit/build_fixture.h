@@ -210,7 +210,7 @@ static inline int try_build(struct builder *b, struct commit_id id, struct build
 {
 	_cleanup_free_ char *log = fs_join(fx_top, "log");
 
-	return builder_build(b, &id, log, r, e);
+	return builder_build(b, &id, 0, log, r, e);
 }
 
 static inline struct build_result build(struct builder *b, struct commit_id id)

@@ -47,11 +47,11 @@ static void the_same_key_is_never_built_twice(void **state)
 	_cleanup_builder_ struct builder *b = open_builder(&f);
 	struct err e = ERR_INIT;
 
-	assert_int_equal(builder_has(b, &id, &e), 0);
+	assert_int_equal(builder_has(b, &id, 0, &e), 0);
 	_cleanup_result_ struct build_result first = build(b, id);
 
-	assert_int_equal(builder_has(b, &id, &e), 1);
-	assert_int_equal(builder_has(b, &twin, &e), 1);
+	assert_int_equal(builder_has(b, &id, 0, &e), 1);
+	assert_int_equal(builder_has(b, &twin, 0, &e), 1);
 	_cleanup_result_ struct build_result again = build(b, twin);
 
 	assert_true(again.cached);

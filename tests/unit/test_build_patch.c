@@ -158,7 +158,7 @@ static void a_patch_of_the_range_that_does_not_apply_makes_the_commit_untestable
 	check_clean(b, &r.id[0]);
 	shell("grep -q 'kregress: patch other-fix does not apply' log");
 	/* nothing of that is kept */
-	assert_int_equal(builder_has(b, &r.id[0], &e), 0);
+	assert_int_equal(builder_has(b, &r.id[0], 0, &e), 0);
 	_cleanup_result_ struct build_result again = build(b, r.id[0]);
 
 	assert_int_equal(again.outcome, TRIAL_UNTESTABLE);

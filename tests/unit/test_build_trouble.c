@@ -162,7 +162,7 @@ static void a_compiler_that_is_always_killed_is_our_failure(void **state)
 	assert_int_equal(try_build(b, id, &r, &e), -1);
 	assert_int_equal(e.code, ERR_SYS);
 	assert_non_null(strstr(e.msg, "Killed signal"));
-	assert_int_equal(builder_has(b, &id, &e), 0);
+	assert_int_equal(builder_has(b, &id, 0, &e), 0);
 }
 
 static void a_build_that_exceeds_its_time_is_no_verdict(void **state)
@@ -184,7 +184,7 @@ static void a_build_that_exceeds_its_time_is_no_verdict(void **state)
 	assert_int_equal(e.code, ERR_LAB);
 	assert_non_null(strstr(e.msg, "timeout in [build]"));
 	assert_true(clock_mono_s() - start < 30);
-	assert_int_equal(builder_has(b, &id, &e), 0);
+	assert_int_equal(builder_has(b, &id, 0, &e), 0);
 }
 
 /* Build @id in a child; its exit status says how that went. */
@@ -396,10 +396,10 @@ static void the_least_recently_used_kernels_go_first_and_none_in_use(void **stat
 
 	assert_true(used.cached);
 	assert_false(fresh.cached);
-	assert_int_equal(builder_has(b, &id[0], &e), 0);
-	assert_int_equal(builder_has(b, &id[1], &e), 1);
-	assert_int_equal(builder_has(b, &id[2], &e), 0);
-	assert_int_equal(builder_has(b, &id[3], &e), 1);
+	assert_int_equal(builder_has(b, &id[0], 0, &e), 0);
+	assert_int_equal(builder_has(b, &id[1], 0, &e), 1);
+	assert_int_equal(builder_has(b, &id[2], 0, &e), 0);
+	assert_int_equal(builder_has(b, &id[3], 0, &e), 1);
 	/* a limit that not even one fits in: what is in use stays all the same */
 	builder_close(b);
 	f.o.cache_limit_bytes = 1;
@@ -447,7 +447,7 @@ static int build_on_full_disk(void)
 		return 2;
 	if (e.code != ERR_SYS || !strstr(e.msg, "disk full") || !strstr(e.msg, "XDG_CACHE_HOME"))
 		return 3;
-	return builder_has(b, &id, &e) == 0 ? 0 : 4;
+	return builder_has(b, &id, 0, &e) == 0 ? 0 : 4;
 }
 
 static void need_mounts(int status)

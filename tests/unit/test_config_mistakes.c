@@ -295,8 +295,10 @@ static void bad_options_name_themselves(void **state)
 	check_option("measure.min_boots=9",
 		     "-o measure.min_boots: min_boots = 9 is more than max_boots = 8 (raise "
 		     "max_boots)");
-	check_option("verdict.search=bayes",
-		     "-o verdict.search: verdict search 'bayes' is not supported by this version");
+	check_option(
+		"verdict.search=baves",
+		"-o verdict.search: bad value 'baves' for search (bisect, bayes, auto; did you "
+		"mean 'bayes'?)");
 }
 
 int main(void)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Campaign files: numbers, units, thresholds and words, right and wrong. */
+#include <math.h>
 #include "unit/campaign_fixture.h"
 
 static void bad_numbers_are_refused(void **state)
@@ -117,6 +118,36 @@ static void thresholds_are_absolute_relative_or_auto(void **state)
 	check_threshold("auto", THRESHOLD_AUTO, 0);
 }
 
+static void check_spread(const char *text, double value, bool relative, const char *dumped)
+{
+	_cleanup_free_ char *file_text = xasprintf(QEMU "[verdict]\nbuild_sd = %s\n", text);
+	_cleanup_free_ char *line = xasprintf("verdict.build_sd = %s\n", dumped);
+	_cleanup_str_ struct str dump = STR_INIT;
+	struct config c;
+
+	must_load(file_text, &c);
+	assert_true(fabs(c.build_sd.value - value) < 1e-15);
+	assert_int_equal(c.build_sd.relative, relative);
+	config_dump(&c, &dump);
+	assert_non_null(strstr(str_text(&dump), line));
+	config_release(&c);
+}
+
+static void the_spread_of_builds_is_a_value_a_share_or_auto(void **state)
+{
+	(void)state;
+	check_spread("auto", -1, false, "auto");
+	check_spread("0", 0, false, "0");
+	check_spread("1.5", 1.5, false, "1.5");
+	check_spread("2%", 0.02, true, "2%");
+	check_line("verdict", "build_sd = -1",
+		   "bad deviation '-1' for build_sd (auto, 0, 1.5 or 2%)");
+	check_line("verdict", "build_sd = %",
+		   "bad deviation '%' for build_sd (auto, 0, 1.5 or 2%)");
+	check_line("verdict", "build_sd = nan",
+		   "bad deviation 'nan' for build_sd (auto, 0, 1.5 or 2%)");
+}
+
 static void bad_thresholds_are_refused(void **state)
 {
 	(void)state;
@@ -204,11 +235,9 @@ static void bad_words_are_refused_with_the_list(void **state)
 	check_line("verdict", "on_crash = good", "bad value 'good' for on_crash (skip, bad)");
 }
 
-static void documented_words_of_later_versions_are_named_as_such(void **state)
+static void architectures_of_later_versions_are_named_as_such(void **state)
 {
 	(void)state;
-	check_line("verdict", "search = bayes",
-		   "verdict search 'bayes' is not supported by this version");
 	check_line("build", "arch = arm64",
 		   "bad architecture 'arm64' (this version builds x86_64 only)");
 }
@@ -297,7 +326,8 @@ static void help_fits_eighty_columns(void **state)
 	assert_non_null(
 		strstr(help.buf, "  threshold = value | +N% | -N% | auto   (default: auto)\n"));
 	assert_non_null(strstr(help.buf, "  repo = path   (required)\n"));
-	assert_non_null(strstr(help.buf, "bayes is not supported by this version."));
+	assert_non_null(strstr(help.buf, "  search = bisect | bayes | auto   (default: bisect)\n"));
+	assert_non_null(strstr(help.buf, "  build_sd = value | N% | auto   (default: auto)\n"));
 }
 
 int main(void)
@@ -308,12 +338,13 @@ int main(void)
 		cmocka_unit_test(bad_sizes_are_refused),
 		cmocka_unit_test(bad_shares_are_refused),
 		cmocka_unit_test(thresholds_are_absolute_relative_or_auto),
+		cmocka_unit_test(the_spread_of_builds_is_a_value_a_share_or_auto),
 		cmocka_unit_test(bad_thresholds_are_refused),
 		cmocka_unit_test(a_threshold_must_lie_on_the_bad_side),
 		cmocka_unit_test(a_threshold_is_checked_against_the_workloads_idea_of_better),
 		cmocka_unit_test(better_auto_is_told_from_better_not_given),
 		cmocka_unit_test(bad_words_are_refused_with_the_list),
-		cmocka_unit_test(documented_words_of_later_versions_are_named_as_such),
+		cmocka_unit_test(architectures_of_later_versions_are_named_as_such),
 		cmocka_unit_test(bad_names_are_refused),
 		cmocka_unit_test(make_targets_are_checked),
 		cmocka_unit_test(open_quotes_are_refused),

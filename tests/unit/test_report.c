@@ -215,23 +215,25 @@ static void a_fix_is_said_in_words_of_fixes_and_in_the_order_of_history(void **s
 	r.culprit = measured('a', "old end", VERDICT_GOOD, 0, 0, 0);
 	r.config_diff_known = true;
 	r.deterministic = true;
-	expect_text(&r, "fixed by " A40 ", the first good commit\n"
-			"\n"
-			"  commit " A40 "\n"
-			"  Author: Ada L. <ada@example.org>\n"
-			"  Date:   2024-05-01 10:00:00 +0000\n"
-			"\n"
-			"      old end\n"
-			"\n"
-			"exit_ms: lower is better, threshold 10 ms\n"
-			"  bad end        bbbbbbbbbbbb  18 ms [17, 19]   3 boots, 3 values\n"
-			"  fix, good end  aaaaaaaaaaaa  2 ms [1.5, 2.5]  3 boots, 3 values\n"
-			"  bad end against good end: +800%, +16 ms [15, 17]\n"
-			"\n"
-			"Its kernel configuration is that of its parent.\n"
-			"\n"
-			"Note: instructions were counted (deterministic = yes): caches, TLBs and "
-			"contention are\ninvisible.\n");
+	expect_text(&r,
+		    "fixed by " A40 ", the first good commit\n"
+		    "\n"
+		    "  commit " A40 "\n"
+		    "  Author: Ada L. <ada@example.org>\n"
+		    "  Date:   2024-05-01 10:00:00 +0000\n"
+		    "\n"
+		    "      old end\n"
+		    "\n"
+		    "exit_ms: lower is better, threshold 10 ms\n"
+		    "  bad end        bbbbbbbbbbbb  18 ms [17, 19]   3 boots, 3 values\n"
+		    "  fix, good end  aaaaaaaaaaaa  2 ms [1.5, 2.5]  3 boots, 3 values\n"
+		    "  bad end against good end: +800%, +16 ms [15, 17]\n"
+		    "\n"
+		    "Its kernel configuration is that of its parent.\n"
+		    "\n"
+		    "Note: instructions were counted (deterministic = yes), so one run decides, "
+		    "and a difference\ncounts from effect on. Caches, TLBs and real contention "
+		    "are invisible to it.\n");
 }
 
 static void a_short_list_says_what_each_candidate_failed_of(void **state)
@@ -786,9 +788,175 @@ static void intervals_show_bounds_only_where_they_are_known_and_apart(void **sta
 	assert_string_equal(report_interval(&i, "ms", buf, 6), "18.1 ");
 }
 
+/* What bayes believes: 97 % of the culprit, levels 2 and 18 ms, d = 8. */
+static void believe(struct report *r)
+{
+	struct report_noise *n = &r->noise;
+
+	n->is_bayes = true;
+	n->choice = (struct engine_choice){ .search = ENGINE_BAYES };
+	n->runs = 5;
+	n->belief = (struct engine_belief){
+		.none = 0.002,
+		.bits_left = 0.25,
+		.n_top = 1,
+		.has_levels = true,
+		.levels = { .level = { 2, 18 }, .sigma = 1.5, .luck = 0.5 },
+		.intervals = { .level = { { 1.5, 2.5 }, { 17, 19 } },
+			       .boot_sd = { 1, 2 },
+			       .build_sd = { 0, 1 } },
+		.run_sd = 0.75,
+		.price = { .build = 100, .boot = 10, .run = 1 },
+		.step = { .action = BAYES_BOOT, .why = BAYES_WHY_AGAIN, .seconds = 30 },
+		.boots = 4,
+		.boots_low = 2,
+		.boots_high = 9.5,
+		.seconds = 120,
+	};
+	n->share = xcalloc(2, sizeof(*n->share));
+	n->share[0] = (struct report_share){ id_of('c'), xstrdup("mm: slow\033[1m"), 0.97 };
+	n->share[1] = (struct report_share){ id_of('d'), NULL, 0.0004 };
+	n->n_share = 2;
+	n->next = id_of('c');
+	n->next_boot = 3;
+	r->culprit_share = 0.97;
+}
+
+static void bayes_gives_shares_and_the_confidence(void **state)
+{
+	struct report r = campaign(ENGINE_FOUND);
+	_cleanup_free_ char *text = NULL;
+	json_t *o, *search;
+
+	(void)state;
+	r.culprit = measured('c', "mm: slow", VERDICT_BAD, 3, 18, 1);
+	believe(&r);
+	text = print(report_json, &r);
+	o = json_loads(text, 0, NULL);
+	assert_non_null(o);
+	assert_true(json_real_value(json_object_get(o, "confidence")) == 0.97);
+	assert_true(json_real_value(json_object_get(
+			    json_array_get(json_object_get(o, "candidates"), 0), "share")) == 0.97);
+	search = json_object_get(o, "search");
+	assert_string_equal(json_string_value(json_object_get(search, "mode")), "bayes");
+	assert_true(json_real_value(json_object_get(search, "no_culprit")) == 0.002);
+	assert_true(json_real_value(json_object_get(json_object_get(search, "deviation"), "run")) ==
+		    0.75);
+	/* it has ended: nothing is next */
+	assert_null(json_object_get(search, "next"));
+	json_decref(o);
+	report_release(&r);
+}
+
+static void a_credible_set_is_a_short_list_with_shares(void **state)
+{
+	struct report r = campaign(ENGINE_SHORT_LIST);
+	_cleanup_free_ char *text = NULL, *json = NULL;
+	json_t *o;
+
+	(void)state;
+	believe(&r);
+	r.noise.belief.step = (struct bayes_step){ .why = BAYES_WHY_UNAFFORDABLE };
+	r.n_left = 2;
+	r.left = xcalloc(2, sizeof(*r.left));
+	r.left_subject = xcalloc(2, sizeof(*r.left_subject));
+	r.left_share = xcalloc(2, sizeof(*r.left_share));
+	r.left[0] = id_of('c');
+	r.left[1] = id_of('d');
+	r.left_subject[0] = xstrdup("mm: slow");
+	r.left_share[0] = 0.75;
+	r.left_share[1] = 0.21875;
+	add(&r, measured('d', "mm: perhaps", VERDICT_UNSURE, 1, 11, 6));
+	text = print(report_text, &r);
+	assert_null(strstr(text, "Skipped"));
+	assert_non_null(
+		strstr(text, "the first bad commit is one of these 2, with 95% of what is likely:\n"
+			     "    75.0%  cccccccccccccccccccccccccccccccccccccccc  mm: slow\n"
+			     "    21.9%  dddddddddddddddddddddddddddddddddddddddd  \n"
+			     "     0.2%  no commit of this range\n\n"
+			     "The search ends because no step tells enough to pay for it.\n"));
+	json = print(report_json, &r);
+	o = json_loads(json, 0, NULL);
+	assert_true(json_real_value(json_object_get(o, "confidence")) == 0.96875);
+	assert_int_equal(json_array_size(json_object_get(o, "candidates")), 2);
+	json_decref(o);
+	report_release(&r);
+}
+
+static void status_shows_what_bayes_believes_and_why_it_goes_on(void **state)
+{
+	struct report r = campaign(ENGINE_RUNNING);
+	_cleanup_free_ char *text = NULL;
+
+	(void)state;
+	r.phase = PHASE_SEARCH;
+	r.n_left = 1;
+	r.left = xcalloc(1, sizeof(*r.left));
+	r.left_share = xcalloc(1, sizeof(*r.left_share));
+	believe(&r);
+	r.noise.choice = (struct engine_choice){ .search = ENGINE_BAYES,
+						 .by_auto = true,
+						 .distance = 2,
+						 .wanted = 3.25,
+						 .sd = 1.5,
+						 .boots = 3 };
+	text = print(report_status, &r);
+	assert_non_null(strstr(text, "searching, 1 of 26 commits hold 95% of what is likely\n"));
+	assert_non_null(strstr(text,
+			       "search = bayes (auto): the threshold lies 2 boot-to-boot "
+			       "deviations (1.5 ms) from the nearer end, and one boot decides "
+			       "from 3.25 on: verdicts by threshold would need about 3 boots "
+			       "a commit\n"));
+	assert_non_null(strstr(text, "\nMost weight\n"
+				     "    97.0%  cccccccccccc  mm: slow\\x1b[1m\n"
+				     "   < 0.1%  dddddddddddd  \n"
+				     "     0.2%  no commit of this range\n"
+				     "  0.2 bits left\n"));
+	assert_non_null(strstr(text, "\nLevels, intervals of 95%\n"
+				     "  old (good)     2 ms [1.5, 2.5]\n"
+				     "  new (bad)      18 ms [17, 19]\n"
+				     "Standard deviations\n"
+				     "  run to run     0.75 ms\n"
+				     "  boot to boot   1.5 ms [1, 2]\n"
+				     "  build to build 0.5 ms [0, 1]\n"));
+	assert_non_null(strstr(text, "\nTo go     about 4 boots (2 to 10), 2m 00s\n"
+				     "Next      cccccccccccc, boot 3: one more boot of it tells "
+				     "most a second\n"));
+	report_release(&r);
+}
+
+/* 43.29 / (2/5)² = 270.6 boots: the figures of the manual. */
+static void a_refusal_says_how_many_boots_it_would_take(void **state)
+{
+	struct report r = campaign(ENGINE_BLIND);
+	_cleanup_free_ char *text = NULL;
+
+	(void)state;
+	believe(&r);
+	r.ends.good = (struct stats_interval){ 100, 99, 101 };
+	r.noise.power = (struct engine_power){
+		.boots = 60, .sd = 5, .smallest = 4.25, .effect = 2, .needed = 270.6
+	};
+	text = print(report_text, &r);
+	assert_non_null(strstr(text, "refused: the ends look alike, and the boots allowed cannot "
+				     "show a step that matters\n"));
+	assert_non_null(strstr(
+		text,
+		"With 60 boots of each end, which differ by 5 ms (standard deviation), a step of "
+		"4.25 ms or more\nwould be seen (4.2%).\n"
+		"A 2% step with 5% boot-to-boot spread needs 271 boots an end: deterministic = "
+		"yes, a longer run,\nor a larger effect.\n"));
+	assert_string_equal(report_status_name(&r), "no_culprit");
+	report_release(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bayes_gives_shares_and_the_confidence),
+		cmocka_unit_test(a_credible_set_is_a_short_list_with_shares),
+		cmocka_unit_test(status_shows_what_bayes_believes_and_why_it_goes_on),
+		cmocka_unit_test(a_refusal_says_how_many_boots_it_would_take),
 		cmocka_unit_test(found_names_the_culprit_both_sides_and_what_was_skipped),
 		cmocka_unit_test(failures_are_grouped_by_what_they_failed_of),
 		cmocka_unit_test(verdicts_of_a_person_are_told_from_measured_ones),

@@ -211,7 +211,7 @@ static void a_new_store_is_durable_append_only_and_marked_as_ours(void **state)
 
 	(void)state;
 	assert_sql(path, "PRAGMA journal_mode", "wal");
-	assert_sql(path, "PRAGMA user_version", "1");
+	assert_sql(path, "PRAGMA user_version", "2");
 	assert_sql(path, "PRAGMA application_id", "1802659175"); /* "kreg" */
 	assert_sql(path, "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'", "15");
 	assert_visit(s, 0, 0, "");
@@ -303,6 +303,7 @@ static void every_field_comes_back_bit_for_bit(void **state)
 				 .run_seconds = 1e-9,
 				 .total_seconds = 1e9,
 				 .time = INT64_MAX,
+				 .layout = UINT32_MAX,
 				 .samples = samples,
 				 .n_samples = 4 };
 	_cleanup_(store_trial_release) struct store_trial got = { .id = 0 };
@@ -320,6 +321,54 @@ static void every_field_comes_back_bit_for_bit(void **state)
 	assert_string_equal(got.dir, dir);
 	assert_true(got.time == INT64_MAX && got.total_seconds == 1e9 && got.run_seconds == 1e-9);
 	assert_int_equal(got.twin + got.build_id, 0);
+	assert_true(got.layout == UINT32_MAX);
+}
+
+static int add_layout(const struct store_trial *t, void *cookie)
+{
+	str_addf(cookie, "%u;", t->layout);
+	return 0;
+}
+
+static void assert_layouts(struct store *s, const char *want)
+{
+	_cleanup_str_ struct str got = STR_INIT;
+	struct err e = ERR_INIT;
+
+	assert_int_equal(
+		store_visit(s, &(struct store_visitor){ .trial = add_layout, .cookie = &got }, &e),
+		0);
+	assert_string_equal(str_text(&got), want);
+}
+
+static void a_store_from_before_layouts_is_read_as_it_is_and_upgraded_by_a_writer(void **state)
+{
+	_cleanup_free_ char *path = fresh_path();
+	struct store_trial t = { .commit = commit_of(2), .outcome = TRIAL_CRASHED, .layout = 7 };
+	struct err e = ERR_INIT;
+
+	(void)state;
+	{
+		_cleanup_store_ struct store *s = open_store(path, false);
+
+		add_trial(s, 1, 3, &e);
+	}
+	assert_int_equal(sql_exec(path, "ALTER TABLE trial DROP COLUMN layout"), SQLITE_OK);
+	assert_int_equal(sql_exec(path, "PRAGMA user_version = 1"), SQLITE_OK);
+	{
+		_cleanup_store_ struct store *s = open_store(path, true);
+
+		assert_layouts(s, "0;");
+		assert_sql(path, "PRAGMA user_version", "1");
+	}
+	_cleanup_store_ struct store *s = open_store(path, false);
+
+	assert_sql(path, "PRAGMA user_version", "2");
+	assert_int_equal(store_trial_begin(s, &t.commit, &t.id, &e), 0);
+	assert_int_equal(store_trial_add(s, &t, &e), 0);
+	assert_layouts(s, "0;7;");
+	assert_sql(path, "SELECT group_concat(layout) FROM trial", "0,7");
+	assert_sql(path, "PRAGMA foreign_key_check", NULL);
 }
 
 static int check_build(const struct store_build *b, void *cookie)
@@ -625,9 +674,9 @@ static void what_is_no_store_is_refused_and_left_alone(void **state)
 	assert_open_fails(foreign, false, ERR_STORE, "no store of kregress");
 	assert_sql(foreign, "PRAGMA journal_mode", "delete");
 	store_close(open_store(newer, false));
-	sql_exec(newer, "PRAGMA user_version = 2");
+	sql_exec(newer, "PRAGMA user_version = 3");
 	assert_open_fails(newer, false, ERR_STORE, "newer kregress");
-	assert_open_fails(newer, true, ERR_STORE, "schema 2");
+	assert_open_fails(newer, true, ERR_STORE, "schema 3");
 	assert_open_fails(missing, false, ERR_STORE, "must exist and be writable");
 	assert_open_fails(missing, true, ERR_NOT_FOUND, "kregress run");
 }
@@ -666,7 +715,7 @@ static void a_damaged_store_is_noticed_not_believed(void **state)
 				  "INSERT INTO log VALUES(1, 'trial');"
 				  "INSERT INTO trial_begin VALUES(1, hex(zeroblob(20)), 0);"
 				  "INSERT INTO trial VALUES(1, 1, hex(zeroblob(20)), NULL, NULL,"
-				  " NULL, 'splendid', '', '', '', '', NULL, 0, 0, 0, 0)"),
+				  " NULL, 'splendid', '', '', '', '', NULL, 0, 0, 0, 0, 0)"),
 			 SQLITE_OK);
 	_cleanup_store_ struct store *s = open_store(row, true);
 
@@ -908,6 +957,8 @@ int main(void)
 		cmocka_unit_test(the_disk_is_waited_for_at_each_acknowledgement),
 		cmocka_unit_test(a_trial_is_read_by_a_second_reader_as_it_was_given),
 		cmocka_unit_test(every_field_comes_back_bit_for_bit),
+		cmocka_unit_test(
+			a_store_from_before_layouts_is_read_as_it_is_and_upgraded_by_a_writer),
 		cmocka_unit_test(builds_get_their_numbers_and_trials_point_to_them),
 		cmocka_unit_test(a_visit_follows_the_log_and_stops_when_told),
 		cmocka_unit_test(a_callback_may_write_and_visit_without_an_endless_loop),

@@ -1,0 +1,1 @@
+deps_x := /s/src/a.c /s/src/
