@@ -32,7 +32,7 @@ is "$(json 'r["status"]')" no_difference "and the status is no_difference"
 mkdir sick
 cat >sick/qemu-system-x86_64 <<END
 #!/bin/sh
-case "\$*" in *-version*|*--version*) ;; *) (sleep 0.15; kill -STOP \$\$) & ;; esac
+case "\$*" in *-version*|*--version*) ;; *) (sleep 0.4; kill -STOP \$\$) & ;; esac
 exec $(command -v qemu-system-x86_64) "\$@"
 END
 chmod +x sick/qemu-system-x86_64
