@@ -97,10 +97,13 @@ static const char kexec_load_text[] =
 	"[ \"$(cat /sys/kernel/kexec_loaded)\" = 1 ] || die 'kexec -l said nothing, and loaded "
 	"nothing'\n";
 
-/* Detached, and late enough for us to be gone. File systems are left clean. */
+/*
+ * Detached, and late enough for us to be gone. File systems are left clean. By the name of the shell
+ * the next campaign knows that it is on its way: see the lock.
+ */
 static const char kexec_jump_text[] =
 	"setsid sh -c 'sleep 1; sync; echo u >/proc/sysrq-trigger; sleep 1; exec kexec -e' "
-	"</dev/null >/dev/null 2>&1 &\n";
+	"kregress-jump </dev/null >/dev/null 2>&1 &\n";
 
 /* systemd jumps into a kernel that is loaded where it is told to reboot, from 254 on. */
 #define NOT_BY_KEXEC                           \
@@ -111,11 +114,12 @@ static const char kexec_jump_text[] =
 	"fi\n"
 
 static const char reboot_text[] = NOT_BY_KEXEC
-	"setsid sh -c 'sleep 1; sync; reboot || systemctl reboot' </dev/null >/dev/null 2>&1 &\n";
+	"setsid sh -c 'sleep 1; sync; reboot || systemctl reboot' kregress-jump </dev/null "
+	">/dev/null 2>&1 &\n";
 
 static const char reboot_force_text[] = NOT_BY_KEXEC
 	"setsid sh -c 'sleep 1; sync; echo u >/proc/sysrq-trigger; sleep 1; reboot -f & sleep 5; "
-	"echo b >/proc/sysrq-trigger' </dev/null >/dev/null 2>&1 &\n";
+	"echo b >/proc/sysrq-trigger' kregress-jump </dev/null >/dev/null 2>&1 &\n";
 
 /*
  * A kernel that GRUB cannot load makes it start again: the entry was for once, so that the
