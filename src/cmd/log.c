@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* kregress log: what was done, in order, from the store. */
 #include <jansson.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,6 +10,7 @@
 #include "campaign/git_log.h"
 #include "cmd/cmd.h"
 #include "io/store.h"
+#include "report/json_value.h"
 #include "report/report.h"
 
 /* Values of one trial on one line: as many as fit a glance. */
@@ -133,17 +133,7 @@ static int print_note(const struct store_note *n, void *cookie)
 
 static json_t *json_clean(const char *text)
 {
-	_cleanup_str_ struct str clean = STR_INIT;
-
-	if (!text || !text[0])
-		return json_null();
-	str_neutralise(&clean, text, strlen(text), true);
-	return json_string(str_text(&clean));
-}
-
-static json_t *json_number(double v)
-{
-	return isfinite(v) ? json_real(v) : json_null();
+	return text && text[0] ? json_of_text(text) : json_null();
 }
 
 static json_t *json_samples(const struct store_trial *t)
@@ -157,7 +147,7 @@ static json_t *json_samples(const struct store_trial *t)
 				      json_pack("{s:o, s:o, s:i, s:b, s:o}", "metric",
 						json_clean(v->metric), "unit", json_clean(v->unit),
 						"run", v->run, "warmup", (int)v->warmup, "value",
-						json_number(v->value)));
+						json_of_number(v->value)));
 	}
 	return list;
 }
@@ -179,9 +169,9 @@ static int print_json(const struct store_trial *t, void *cookie)
 	json_object_set_new(o, "setup", json_clean(t->setup));
 	json_object_set_new(o, "samples", json_samples(t));
 	json_object_set_new(o, "seconds",
-			    json_pack("{s:o, s:o, s:o}", "total", json_number(t->total_seconds),
-				      "boot", json_number(t->boot_seconds), "workload",
-				      json_number(t->run_seconds)));
+			    json_pack("{s:o, s:o, s:o}", "total", json_of_number(t->total_seconds),
+				      "boot", json_of_number(t->boot_seconds), "workload",
+				      json_of_number(t->run_seconds)));
 	json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(PRECISION));
 	putchar('\n');
 	json_decref(o);

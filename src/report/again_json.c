@@ -2,47 +2,11 @@
 /* A campaign decided again, as one JSON object (jansson). */
 #include "report/again.h"
 
-#include <jansson.h>
-#include <math.h>
-#include <string.h>
-
-#define SCHEMA 1
-/* Decimal digits that every double keeps: 1.9 is printed as 1.9. */
-#define PRECISION 15
-
-static json_t *number(double v)
-{
-	return isfinite(v) ? json_real(v) : json_null();
-}
-
-static json_t *text(const char *s)
-{
-	_cleanup_str_ struct str clean = STR_INIT;
-
-	if (!s)
-		return json_null();
-	str_neutralise(&clean, s, strlen(s), true);
-	return json_string(str_text(&clean));
-}
-
-static json_t *commit(const struct commit_id *id)
-{
-	char hex[COMMIT_HEX + 1];
-
-	return !id || commit_is_null(id) ? json_null() : json_string(commit_hex(id, hex));
-}
+#include "report/json_value.h"
 
 static json_t *verdict(enum verdict v)
 {
 	return v == VERDICT_UNSET ? json_null() : json_string(verdict_name(v));
-}
-
-/* NULL: not known. */
-static json_t *interval(const struct stats_interval *i)
-{
-	if (!i || !isfinite(i->low) || !isfinite(i->high))
-		return json_null();
-	return json_pack("[f,f]", i->low, i->high);
 }
 
 static json_t *settings(const struct report_again *a)
@@ -50,10 +14,10 @@ static json_t *settings(const struct report_again *a)
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < a->n_settings; i++)
-		json_array_append_new(list,
-				      json_pack("{s:o, s:o, s:o}", "key", text(a->setting[i].key),
-						"before", text(a->setting[i].before), "after",
-						text(a->setting[i].after)));
+		json_array_append_new(list, json_pack("{s:o, s:o, s:o}", "key",
+						      json_of_text(a->setting[i].key), "before",
+						      json_of_text(a->setting[i].before), "after",
+						      json_of_text(a->setting[i].after)));
 	return list;
 }
 
@@ -61,9 +25,9 @@ static json_t *end(const struct report *r, size_t i, const struct commit_id *id)
 {
 	const struct report_commit *c = i < r->n_tested ? &r->tested[i] : NULL;
 
-	return json_pack("{s:o, s:o, s:o}", "commit", commit(id), "estimate",
-			 c && c->has_interval ? number(c->interval.estimate) : json_null(),
-			 "interval", interval(c && c->has_interval ? &c->interval : NULL));
+	return json_pack("{s:o, s:o, s:o}", "commit", json_of_commit(id), "estimate",
+			 c && c->has_interval ? json_of_number(c->interval.estimate) : json_null(),
+			 "interval", json_of_interval(c && c->has_interval ? &c->interval : NULL));
 }
 
 static json_t *left(const struct report *r)
@@ -71,7 +35,7 @@ static json_t *left(const struct report *r)
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < r->n_left; i++)
-		json_array_append_new(list, commit(&r->left[i]));
+		json_array_append_new(list, json_of_commit(&r->left[i]));
 	return list;
 }
 
@@ -80,9 +44,9 @@ static json_t *tested(const struct report *r)
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < r->n_tested; i++)
-		json_array_append_new(list,
-				      json_pack("{s:o, s:o}", "commit", commit(&r->tested[i].id),
-						"verdict", verdict(r->tested[i].verdict)));
+		json_array_append_new(list, json_pack("{s:o, s:o}", "commit",
+						      json_of_commit(&r->tested[i].id), "verdict",
+						      verdict(r->tested[i].verdict)));
 	return list;
 }
 
@@ -93,13 +57,14 @@ static json_t *side(const struct report *r)
 	const char *better = r->ends.better == METRIC_HIGHER ? "higher" : "lower";
 
 	json_object_set_new(o, "status", json_string(report_status_name(r)));
-	json_object_set_new(o, "culprit", found ? commit(&r->culprit.id) : json_null());
-	json_object_set_new(o, "confidence", found ? number(r->culprit_share) : json_null());
+	json_object_set_new(o, "culprit", found ? json_of_commit(&r->culprit.id) : json_null());
+	json_object_set_new(o, "confidence",
+			    found ? json_of_number(r->culprit_share) : json_null());
 	json_object_set_new(o, "left", left(r));
-	json_object_set_new(o, "metric", text(r->metric));
-	json_object_set_new(o, "unit", text(r->unit));
+	json_object_set_new(o, "metric", json_of_text(r->metric));
+	json_object_set_new(o, "unit", json_of_text(r->unit));
 	json_object_set_new(o, "threshold",
-			    r->ends.state ? number(r->ends.threshold) : json_null());
+			    r->ends.state ? json_of_number(r->ends.threshold) : json_null());
 	json_object_set_new(o, "better", r->ends.state ? json_string(better) : json_null());
 	json_object_set_new(o, "good", end(r, r->good, &r->good_id));
 	json_object_set_new(o, "bad", end(r, r->bad, &r->bad_id));
@@ -115,13 +80,14 @@ static json_t *commits(const struct report_again *a)
 		const struct report_again_commit *c = &a->commit[i];
 
 		json_array_append_new(
-			list,
-			json_pack("{s:o, s:o, s:o, s:b, s:i, s:i, s:o, s:o}", "commit",
-				  commit(&c->id), "before", verdict(c->before), "after",
-				  verdict(c->after), "asked", (int)c->asked, "stored",
-				  (int)c->stored, "used", (int)c->used, "estimate",
-				  c->has_interval ? number(c->interval.estimate) : json_null(),
-				  "interval", interval(c->has_interval ? &c->interval : NULL)));
+			list, json_pack("{s:o, s:o, s:o, s:b, s:i, s:i, s:o, s:o}", "commit",
+					json_of_commit(&c->id), "before", verdict(c->before),
+					"after", verdict(c->after), "asked", (int)c->asked,
+					"stored", (int)c->stored, "used", (int)c->used, "estimate",
+					c->has_interval ? json_of_number(c->interval.estimate)
+							: json_null(),
+					"interval",
+					json_of_interval(c->has_interval ? &c->interval : NULL)));
 	}
 	return list;
 }
@@ -131,8 +97,8 @@ static json_t *needs(const struct report_needs *n)
 	if (!n->phase)
 		return json_null();
 	return json_pack("{s:s, s:o, s:i, s:i, s:o, s:i, s:i}", "phase",
-			 engine_phase_name(n->phase), "commit", commit(&n->commit), "stored",
-			 (int)n->stored, "at_least", (int)n->at_least, "at_most",
+			 engine_phase_name(n->phase), "commit", json_of_commit(&n->commit),
+			 "stored", (int)n->stored, "at_least", (int)n->at_least, "at_most",
 			 n->at_most ? json_integer(n->at_most) : json_null(), "steps",
 			 (int)n->steps, "each", (int)n->each);
 }
@@ -140,7 +106,7 @@ static json_t *needs(const struct report_needs *n)
 static json_t *go_on(const struct report_go_on *g)
 {
 	return json_pack("{s:b, s:o, s:i, s:i}", "ended", (int)(g->status != ENGINE_RUNNING),
-			 "culprit", commit(&g->culprit), "left", (int)g->left, "steps",
+			 "culprit", json_of_commit(&g->culprit), "left", (int)g->left, "steps",
 			 (int)g->steps);
 }
 
@@ -148,22 +114,22 @@ void report_again_json(const struct report_again *a, FILE *out)
 {
 	json_t *o = json_object();
 
-	json_object_set_new(o, "schema", json_integer(SCHEMA));
+	json_object_set_new(o, "schema", json_integer(JSON_SCHEMA));
 	json_object_set_new(o, "settings", settings(a));
 	json_object_set_new(o, "before", side(&a->before));
 	json_object_set_new(o, "after", side(&a->after));
 	json_object_set_new(o, "commits", commits(a));
 	json_object_set_new(o, "search",
 			    json_pack("{s:i, s:o, s:o}", "same", (int)a->same, "next",
-				      commit(report_again_next(a, false)), "instead_of",
-				      commit(report_again_next(a, true))));
+				      json_of_commit(report_again_next(a, false)), "instead_of",
+				      json_of_commit(report_again_next(a, true))));
 	json_object_set_new(o, "needs", needs(&a->needs));
 	json_object_set_new(o, "go_on", go_on(&a->go_on));
 	json_object_set_new(o, "trials",
 			    json_pack("{s:i, s:i, s:i, s:i, s:i}", "stored", (int)a->stored, "used",
 				      (int)a->used, "other_setup", (int)a->other_setup, "no_value",
 				      (int)a->no_value, "mended", (int)a->mended));
-	json_dumpf(o, out, JSON_COMPACT | JSON_REAL_PRECISION(PRECISION));
+	json_dumpf(o, out, JSON_COMPACT | JSON_REAL_PRECISION(JSON_PRECISION));
 	fputc('\n', out);
 	json_decref(o);
 }

@@ -2,56 +2,28 @@
 /* The answer as one JSON object (jansson); keys as DESIGN.md fixes them. */
 #include "report/print.h"
 
-#include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#define SCHEMA 1
-/* Decimal digits that every double keeps: 1.9 is printed as 1.9. */
-#define PRECISION 15
-
-static json_t *number(double v)
-{
-	return isfinite(v) ? json_real(v) : json_null();
-}
-
-static json_t *text(const char *s)
-{
-	_cleanup_str_ struct str clean = STR_INIT;
-
-	if (!s)
-		return json_null();
-	str_neutralise(&clean, s, strlen(s), true);
-	return json_string(str_text(&clean));
-}
-
-static json_t *commit(const struct commit_id *id)
-{
-	char hex[COMMIT_HEX + 1];
-
-	return commit_is_null(id) ? json_null() : json_string(commit_hex(id, hex));
-}
+#include "report/json_value.h"
 
 static json_t *interval(const struct report_commit *c)
 {
-	if (!c || !c->has_interval || !isfinite(c->interval.low) || !isfinite(c->interval.high))
-		return json_null();
-	return json_pack("[f,f]", c->interval.low, c->interval.high);
+	return json_of_interval(c && c->has_interval ? &c->interval : NULL);
 }
 
 static json_t *end(const struct report *r, size_t i, const struct commit_id *id)
 {
 	const struct report_commit *c = i < r->n_tested ? &r->tested[i] : NULL;
 
-	return json_pack("{s:o, s:o, s:o}", "commit", commit(c ? &c->id : id), "estimate",
-			 c && c->has_interval ? number(c->interval.estimate) : json_null(),
+	return json_pack("{s:o, s:o, s:o}", "commit", json_of_commit(c ? &c->id : id), "estimate",
+			 c && c->has_interval ? json_of_number(c->interval.estimate) : json_null(),
 			 "interval", interval(c));
 }
 
 static json_t *candidate(const struct commit_id *id, double share)
 {
-	return json_pack("{s:o, s:o}", "commit", commit(id), "share", number(share));
+	return json_pack("{s:o, s:o}", "commit", json_of_commit(id), "share",
+			 json_of_number(share));
 }
 
 static json_t *candidates(const struct report *r)
@@ -79,30 +51,32 @@ static json_t *confidence(const struct report *r)
 	if (!r->noise.is_bayes)
 		return json_null();
 	if (r->status == ENGINE_FOUND || r->status == ENGINE_NOT_CONFIRMED)
-		return number(r->culprit_share);
+		return json_of_number(r->culprit_share);
 	if (r->status == ENGINE_NO_CULPRIT || r->status == ENGINE_NO_DIFFERENCE)
-		return number(r->noise.belief.none);
+		return json_of_number(r->noise.belief.none);
 	if (r->status != ENGINE_SHORT_LIST)
 		return json_null();
 	for (size_t i = 0; i < r->n_left; i++)
 		sum += r->left_share[i];
-	return number(sum);
+	return json_of_number(sum);
 }
 
 static json_t *between(double low, double high)
 {
-	return isfinite(low) && isfinite(high) ? json_pack("[f,f]", low, high) : json_null();
+	return json_of_interval(&(struct stats_interval){ .low = low, .high = high });
 }
 
 static json_t *expected(const struct engine_belief *b)
 {
-	return json_pack("{s:o, s:o, s:o}", "boots", number(b->boots), "interval",
-			 between(b->boots_low, b->boots_high), "seconds", number(b->seconds));
+	return json_pack("{s:o, s:o, s:o}", "boots", json_of_number(b->boots), "interval",
+			 between(b->boots_low, b->boots_high), "seconds",
+			 json_of_number(b->seconds));
 }
 
 static json_t *level(const struct engine_belief *b, int state)
 {
-	return json_pack("{s:o, s:o}", "estimate", number(b->levels.level[state]), "interval",
+	return json_pack("{s:o, s:o}", "estimate", json_of_number(b->levels.level[state]),
+			 "interval",
 			 between(b->intervals.level[state].low, b->intervals.level[state].high));
 }
 
@@ -115,9 +89,10 @@ static json_t *levels(const struct engine_belief *b)
 
 static json_t *spread(const struct engine_belief *b)
 {
-	return json_pack("{s:o, s:o, s:o}", "run", b->run_sd > 0 ? number(b->run_sd) : json_null(),
-			 "boot", b->has_levels && !b->pass ? number(b->levels.sigma) : json_null(),
-			 "build", b->has_levels ? number(b->levels.luck) : json_null());
+	return json_pack("{s:o, s:o, s:o}", "run",
+			 b->run_sd > 0 ? json_of_number(b->run_sd) : json_null(), "boot",
+			 b->has_levels && !b->pass ? json_of_number(b->levels.sigma) : json_null(),
+			 "build", b->has_levels ? json_of_number(b->levels.luck) : json_null());
 }
 
 static json_t *weights(const struct report *r)
@@ -141,20 +116,20 @@ static json_t *search(const struct report *r)
 
 	report_choice(&n->choice, r->unit ? r->unit : "", &why);
 	json_object_set_new(o, "mode", json_string(mode[n->choice.search]));
-	json_object_set_new(o, "why", text(str_text(&why)));
+	json_object_set_new(o, "why", json_of_text(str_text(&why)));
 	if (!n->is_bayes)
 		return o;
-	json_object_set_new(o, "no_culprit", number(b->none));
-	json_object_set_new(o, "bits_left", number(b->bits_left));
+	json_object_set_new(o, "no_culprit", json_of_number(b->none));
+	json_object_set_new(o, "bits_left", json_of_number(b->bits_left));
 	json_object_set_new(o, "most_weight", weights(r));
 	json_object_set_new(o, "levels", levels(b));
 	json_object_set_new(o, "deviation", spread(b));
 	if (r->status != ENGINE_RUNNING)
 		return o;
 	json_object_set_new(o, "expected", expected(b));
-	json_object_set_new(
-		o, "next",
-		json_pack("{s:o, s:s}", "commit", commit(&n->next), "why", print_why_step(r)));
+	json_object_set_new(o, "next",
+			    json_pack("{s:o, s:s}", "commit", json_of_commit(&n->next), "why",
+				      print_why_step(r)));
 	return o;
 }
 
@@ -170,8 +145,8 @@ static json_t *tested_one(const struct report_commit *c)
 	enum verdict v = c->verdict == VERDICT_UNSET ? VERDICT_UNSURE : c->verdict;
 
 	for (size_t i = 0; i < c->n_samples; i++)
-		json_array_append_new(samples, number(c->samples[i]));
-	return json_pack("{s:o, s:s, s:o, s:i, s:o}", "commit", commit(&c->id), "verdict",
+		json_array_append_new(samples, json_of_number(c->samples[i]));
+	return json_pack("{s:o, s:s, s:o, s:i, s:o}", "commit", json_of_commit(&c->id), "verdict",
 			 verdict_name(v), "outcome", outcome(c), "trials", (int)c->trials,
 			 "samples", samples);
 }
@@ -187,9 +162,9 @@ static json_t *tested(const struct report *r)
 
 static json_t *seconds(const struct report *r)
 {
-	return json_pack("{s:o, s:o, s:o, s:o}", "total", number(r->seconds_total), "build",
-			 number(r->seconds_build), "boot", number(r->seconds_boot), "workload",
-			 number(r->seconds_workload));
+	return json_pack("{s:o, s:o, s:o, s:o}", "total", json_of_number(r->seconds_total), "build",
+			 json_of_number(r->seconds_build), "boot", json_of_number(r->seconds_boot),
+			 "workload", json_of_number(r->seconds_workload));
 }
 
 /* What `test` was asked for, beside the campaign as it stands. */
@@ -200,7 +175,7 @@ static void add_asked(const struct report *r, json_t *o)
 
 		if (commit_is_null(&r->asked) || !commit_eq(&c->id, &r->asked))
 			continue;
-		json_object_set_new(o, "commit", commit(&c->id));
+		json_object_set_new(o, "commit", json_of_commit(&c->id));
 		json_object_set_new(o, "verdict", json_string(verdict_name(c->verdict)));
 		json_object_set_new(o, "outcome", outcome(c));
 	}
@@ -212,13 +187,13 @@ void report_json(const struct report *r, FILE *out)
 	bool found = str_eq(report_status_name(r), "found");
 	json_t *o = json_object();
 
-	json_object_set_new(o, "schema", json_integer(SCHEMA));
+	json_object_set_new(o, "schema", json_integer(JSON_SCHEMA));
 	json_object_set_new(o, "status", json_string(report_status_name(r)));
-	json_object_set_new(o, "culprit", found ? commit(&r->culprit.id) : json_null());
+	json_object_set_new(o, "culprit", found ? json_of_commit(&r->culprit.id) : json_null());
 	json_object_set_new(o, "candidates", candidates(r));
 	json_object_set_new(o, "confidence", confidence(r));
-	json_object_set_new(o, "metric", text(r->metric));
-	json_object_set_new(o, "unit", text(r->unit));
+	json_object_set_new(o, "metric", json_of_text(r->metric));
+	json_object_set_new(o, "unit", json_of_text(r->unit));
 	json_object_set_new(o, "good", end(r, r->good, &r->good_id));
 	json_object_set_new(o, "bad", end(r, r->bad, &r->bad_id));
 	json_object_set_new(o, "tested", tested(r));
@@ -229,7 +204,7 @@ void report_json(const struct report *r, FILE *out)
 	if (r->noise.is_bayes)
 		json_object_set_new(o, "search", search(r));
 	add_asked(r, o);
-	json_dumpf(o, out, JSON_COMPACT | JSON_REAL_PRECISION(PRECISION));
+	json_dumpf(o, out, JSON_COMPACT | JSON_REAL_PRECISION(JSON_PRECISION));
 	fputc('\n', out);
 	json_decref(o);
 }
