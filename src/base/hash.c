@@ -12,6 +12,7 @@
 #include <nettle/hmac.h>
 #include <nettle/sha2.h>
 
+#include "base/hex.h"
 #include "base/str.h"
 
 struct hash {
@@ -23,8 +24,7 @@ static void finish(struct sha256_ctx *ctx, char hex[HASH_HEX_SIZE])
 	uint8_t raw[SHA256_DIGEST_SIZE];
 
 	sha256_digest(ctx, sizeof(raw), raw);
-	for (size_t i = 0; i < sizeof(raw); i++)
-		snprintf(hex + 2 * i, 3, "%02x", raw[i]);
+	hex_encode(raw, sizeof(raw), hex);
 }
 
 struct hash *hash_new(void)

@@ -2,13 +2,12 @@
 /* The boot part of a trial: target, initramfs, job, outcome. */
 #include "campaign/trial_internal.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
+#include "base/hex.h"
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/log.h"
@@ -19,18 +18,6 @@
 #include "campaign/series.h"
 #include "campaign/target_open.h"
 #include "target/guest.h"
-
-/* 128 random bits: what a workload prints can not imitate the frames of its own trial. */
-static int make_nonce(char hex[33], struct err *e)
-{
-	unsigned char raw[16];
-
-	if (getrandom(raw, sizeof(raw), 0) != (ssize_t)sizeof(raw))
-		return err_sys(e, errno, "cannot get random bytes");
-	for (size_t i = 0; i < sizeof(raw); i++)
-		snprintf(hex + 2 * i, 3, "%02x", raw[i]);
-	return 0;
-}
 
 static void make_env(const struct attempt *a, long trial, struct strv *env)
 {
@@ -93,7 +80,7 @@ static int run_target(struct attempt *a, unsigned runs, const char *dir, int64_t
 	_cleanup_free_ char *initrd = fs_join(dir, "initrd");
 	_cleanup_free_ char *append = boot_parameters(s);
 	_cleanup_strv_ struct strv env = STRV_INIT;
-	char nonce[33];
+	char nonce[HEX_TOKEN_SIZE];
 	struct target_job job = {
 		.commit = a->hex,
 		.trial = (long)id,
@@ -115,7 +102,8 @@ static int run_target(struct attempt *a, unsigned runs, const char *dir, int64_t
 	int ret;
 
 	make_env(a, (long)id, &env);
-	if (make_nonce(nonce, e) < 0)
+	/* What a workload prints can not imitate the frames of its own trial. */
+	if (hex_token(nonce, e) < 0)
 		return -1;
 	if (s->cfg->target.type == TARGET_QEMU) {
 		if (guest_image_write(s, nonce, runs, initrd, &job.initrd_bytes, e) < 0)

@@ -4,11 +4,12 @@
 
 #include <elf.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/elf_note.h"
 
 #define NOTES_MAX (1u << 20)
 
@@ -98,35 +99,6 @@ static bool read_part(const struct elf *f, bool segments, unsigned i, struct par
 	return true;
 }
 
-/* Notes of both classes have the same header of three words; parts are padded to 4. */
-static bool find_id(const unsigned char *notes, size_t n, char hex[HASH_HEX_SIZE])
-{
-	while (n >= sizeof(Elf64_Nhdr)) {
-		Elf64_Nhdr h;
-
-		memcpy(&h, notes, sizeof(h));
-		notes += sizeof(h);
-		n -= sizeof(h);
-		uint64_t name = ((uint64_t)h.n_namesz + 3) & ~(uint64_t)3;
-		uint64_t desc = ((uint64_t)h.n_descsz + 3) & ~(uint64_t)3;
-
-		if (name > n || h.n_descsz > n - name)
-			return false;
-		if (h.n_type == NT_GNU_BUILD_ID && h.n_namesz == 4 &&
-		    memcmp(notes, "GNU", 4) == 0 && h.n_descsz &&
-		    h.n_descsz <= (HASH_HEX_SIZE - 1) / 2) {
-			for (unsigned i = 0; i < h.n_descsz; i++)
-				snprintf(hex + 2 * i, 3, "%02x", notes[name + i]);
-			return true;
-		}
-		if (desc > n - name)
-			return false;
-		notes += name + desc;
-		n -= (size_t)(name + desc);
-	}
-	return false;
-}
-
 static bool search(struct elf *f, bool segments, char hex[HASH_HEX_SIZE])
 {
 	if (!read_header(f, segments))
@@ -141,7 +113,7 @@ static bool search(struct elf *f, bool segments, char hex[HASH_HEX_SIZE])
 		_cleanup_free_ unsigned char *notes = xcalloc(1, (size_t)p.size);
 
 		if (read_at(f, p.offset, notes, (size_t)p.size) &&
-		    find_id(notes, (size_t)p.size, hex))
+		    elf_note_build_id(notes, (size_t)p.size, hex))
 			return true;
 	}
 	return false;

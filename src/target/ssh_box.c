@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/elf_note.h"
 #include "target/ssh_exec.h"
 
 #define STEP_MS 60000
 #define ANSWER_MAX (1u << 20)
-#define NOTE_BUILD_ID 3 /* NT_GNU_BUILD_ID */
 
 void ssh_box_release(struct ssh_box *b)
 {
@@ -140,31 +140,13 @@ static size_t unhex(const char *hex, unsigned char *out, size_t room)
 	return n;
 }
 
-/* The GNU build id among the ELF notes (hex) of a kernel of our byte order; "" without one. */
-static void find_build_id(const char *hex, char id[65])
+/* Of a kernel of our byte order; "" where its notes (hex) have none. */
+static void find_build_id(const char *hex, char id[ELF_BUILD_ID_SIZE])
 {
 	unsigned char notes[8192];
-	size_t n = unhex(hex, notes, sizeof(notes)), at = 0;
-	uint32_t h[3]; /* name size, descriptor size, type */
 
 	id[0] = 0;
-	while (at + sizeof(h) <= n) {
-		size_t name = at + sizeof(h), desc;
-
-		memcpy(h, notes + at, sizeof(h));
-		if (h[0] > n || h[1] > n)
-			return;
-		desc = name + ((h[0] + 3) & ~3u);
-		at = desc + ((h[1] + 3) & ~3u);
-		if (desc + h[1] > n)
-			return;
-		if (h[2] != NOTE_BUILD_ID || h[0] != 4 || memcmp(notes + name, "GNU", 4) != 0 ||
-		    h[1] < 1 || h[1] > 32)
-			continue;
-		for (uint32_t i = 0; i < h[1]; i++)
-			snprintf(id + 2 * i, 3, "%02x", notes[desc + i]);
-		return;
-	}
+	elf_note_build_id(notes, unhex(hex, notes, sizeof(notes)), id);
 }
 
 static void take_word(const struct strv *answer, const char *key, char *to, size_t size)

@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fs.h"
+#include "base/hex.h"
 #include "base/log.h"
 
 /* The first line of a small file of ours; "" where there is none. Appends. */
@@ -51,31 +51,19 @@ static void add_file(struct strv *lines, const char *key, const char *path)
 	strv_addf(lines, "%s=%s", key, str_text(&text));
 }
 
-static int add_token(struct strv *lines, struct err *e)
-{
-	unsigned char raw[16];
-	char hex[33];
-
-	if (getrandom(raw, sizeof(raw), 0) != (ssize_t)sizeof(raw))
-		return err_sys(e, errno, "cannot get random bytes");
-	for (size_t i = 0; i < sizeof(raw); i++)
-		snprintf(hex + 2 * i, 3, "%02x", raw[i]);
-	strv_addf(lines, "token=%s", hex);
-	return 0;
-}
-
 int ssh_lock_describe(const char *campaign, struct strv *lines, struct err *e)
 {
 	const struct passwd *pw = getpwuid(getuid());
 	_cleanup_str_ struct str name = STR_INIT;
-	char host[256] = "", pidns[64] = "";
+	char host[256] = "", pidns[64] = "", token[HEX_TOKEN_SIZE];
 	ssize_t n = readlink("/proc/self/ns/pid", pidns, sizeof(pidns) - 1);
 
 	pidns[n > 0 ? n : 0] = 0;
 	gethostname(host, sizeof(host) - 1);
 	str_neutralise(&name, campaign ? campaign : "", strlen(campaign ? campaign : ""), false);
-	if (add_token(lines, e) < 0)
+	if (hex_token(token, e) < 0)
 		return -1;
+	strv_addf(lines, "token=%s", token);
 	strv_addf(lines, "host=%s", host);
 	add_file(lines, "machine", "/etc/machine-id");
 	add_file(lines, "boot", "/proc/sys/kernel/random/boot_id");
