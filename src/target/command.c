@@ -8,6 +8,7 @@
 
 #include "base/fs.h"
 #include "base/proc.h"
+#include "target/results_outcome.h"
 
 #define STATUS_UNTESTABLE 125 /* as git bisect run has it */
 #define STATUS_OURS 128       /* and more: the lab, not the commit */
@@ -29,27 +30,17 @@ static void tick(void *cookie)
 		job->tick(job->tick_cookie, "run");
 }
 
-static int __attribute__((format(printf, 3, 4)))
-outcome(struct target_result *r, enum trial_outcome o, const char *fmt, ...)
-{
-	va_list ap;
-
-	r->outcome = o;
-	va_start(ap, fmt);
-	vsnprintf(r->detail, sizeof(r->detail), fmt, ap);
-	va_end(ap);
-	return 0;
-}
-
 static int judge_status(const struct command *c, const struct target_job *job, int status,
 			struct target_result *r, struct err *e)
 {
 	if (status == 0)
-		return outcome(r, TRIAL_OK, "%s", "");
+		return results_outcome(r, TRIAL_OK, "%s", "");
 	if (status == STATUS_UNTESTABLE)
-		return outcome(r, TRIAL_UNTESTABLE, "the command says so (exit status %d)", status);
+		return results_outcome(r, TRIAL_UNTESTABLE, "the command says so (exit status %d)",
+				       status);
 	if (status < STATUS_OURS)
-		return outcome(r, TRIAL_CRASHED, "the command ended with exit status %d", status);
+		return results_outcome(r, TRIAL_CRASHED, "the command ended with exit status %d",
+				       status);
 	return err_set(e, ERR_LAB, "'%s' could not work: exit status %d (see output.log in %s)",
 		       c->argv.v[0], status, job->dir);
 }
@@ -61,10 +52,11 @@ static int judge(const struct command *c, const struct target_job *job, const st
 	case PROC_EXITED:
 		return judge_status(c, job, p->status, r, e);
 	case PROC_TIMED_OUT:
-		return outcome(r, TRIAL_TIMED_OUT, "the command did not end within %g s", limit_s);
+		return results_outcome(r, TRIAL_TIMED_OUT, "the command did not end within %g s",
+				       limit_s);
 	case PROC_TOO_MUCH:
-		return outcome(r, TRIAL_GARBLED, "the command printed more than %u bytes",
-			       TARGET_OUTPUT_MAX);
+		return results_outcome(r, TRIAL_GARBLED, "the command printed more than %u bytes",
+				       TARGET_OUTPUT_MAX);
 	case PROC_SIGNALED:
 		/* A shell would have said 128 + signal. */
 		return err_set(e, ERR_LAB, "'%s' was killed by signal %d (see output.log in %s)",
