@@ -100,20 +100,13 @@ static const struct ssh_box_opts *box_opts(void)
 
 static int open_box(void **state)
 {
-	if (make_keys(state) < 0)
-		return -1;
-	sshd_start(&server, "");
-	know(server.port, "host_ed25519");
-	conn = must_open(server.port, "user_ed25519");
-	return 0;
+	return connected(state, &server, &conn);
 }
 
 static int close_box(void **state)
 {
 	ssh_box_release(&box);
-	ssh_close(conn);
-	sshd_stop(&server);
-	return remove_dir(state);
+	return disconnected(state, &server, conn);
 }
 
 /* A machine as new, looked at. */

@@ -252,6 +252,25 @@ static __attribute__((unused)) struct ssh_conn *must_open(unsigned port, const c
 	return c;
 }
 
+/* For the start of a group: keys, an sshd, and a connection to it. */
+static __attribute__((unused)) int connected(void **state, struct sshd *s, struct ssh_conn **c)
+{
+	if (make_keys(state) < 0)
+		return -1;
+	sshd_start(s, "");
+	know(s->port, "host_ed25519");
+	*c = must_open(s->port, "user_ed25519");
+	return 0;
+}
+
+/* And for its end. */
+static __attribute__((unused)) int disconnected(void **state, struct sshd *s, struct ssh_conn *c)
+{
+	ssh_close(c);
+	sshd_stop(s);
+	return remove_dir(state);
+}
+
 static __attribute__((unused)) void assert_has(const char *text, const char *part)
 {
 	if (!strstr(text, part))

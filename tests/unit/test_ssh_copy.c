@@ -14,20 +14,15 @@ static struct ssh_conn *conn;
 
 static int start(void **state)
 {
-	if (make_keys(state) < 0)
+	if (connected(state, &server, &conn) < 0)
 		return -1;
-	sshd_start(&server, "");
-	know(server.port, "host_ed25519");
-	conn = must_open(server.port, "user_ed25519");
 	shell("mkdir to && head -c 300000 /dev/urandom >from");
 	return 0;
 }
 
 static int stop(void **state)
 {
-	ssh_close(conn);
-	sshd_stop(&server);
-	return remove_dir(state);
+	return disconnected(state, &server, conn);
 }
 
 static int upload_on(struct ssh_conn *c, const char *from, const char *to, struct err *e)

@@ -12,19 +12,12 @@ static struct ssh_conn *conn;
 
 static int start(void **state)
 {
-	if (make_keys(state) < 0)
-		return -1;
-	sshd_start(&server, "");
-	know(server.port, "host_ed25519");
-	conn = must_open(server.port, "user_ed25519");
-	return 0;
+	return connected(state, &server, &conn);
 }
 
 static int stop(void **state)
 {
-	ssh_close(conn);
-	sshd_stop(&server);
-	return remove_dir(state);
+	return disconnected(state, &server, conn);
 }
 
 static void run(const char *script, struct ssh_command *o, struct ssh_result *r)
