@@ -170,7 +170,7 @@ static json_t *seconds(const struct report *r)
 /* What `test` was asked for, beside the campaign as it stands. */
 static void add_asked(const struct report *r, json_t *o)
 {
-	for (size_t i = 0; i < r->n_tested; i++) {
+	for (size_t i = 0; r->tested && i < r->n_tested; i++) {
 		const struct report_commit *c = &r->tested[i];
 
 		if (commit_is_null(&r->asked) || !commit_eq(&c->id, &r->asked))
