@@ -130,10 +130,31 @@ static int lock(struct ssh_target *t, struct err *e)
 	return 0;
 }
 
-/* Ours, and in a state to start from. */
+/* A deadline that passed between us and the machine is no word of the kernel's. */
+static bool is_lab(const struct err *e)
+{
+	return e->code == ERR_LAB || e->code == ERR_TIMEOUT;
+}
+
+/* Ours. It may be about to jump for a campaign that is gone: then it is reached once more. */
+static int reach(struct ssh_target *t, const struct target_job *job, struct err *e)
+{
+	struct err why = ERR_INIT;
+
+	if (ssh_boot_reach(t->boot, job, e) < 0)
+		return -1;
+	if (lock(t, &why) == 0)
+		return 0;
+	if (!is_lab(&why) || !is_lost(t))
+		return err_set(e, why.code, "%s", why.msg);
+	log_info("%s; once more", why.msg);
+	return ssh_boot_reach(t->boot, job, e) < 0 ? -1 : lock(t, e);
+}
+
+/* In a state to start from. */
 static int take_machine(struct ssh_target *t, const struct target_job *job, struct err *e)
 {
-	if (ssh_boot_reach(t->boot, job, e) < 0 || lock(t, e) < 0)
+	if (reach(t, job, e) < 0)
 		return -1;
 	if (!t->is_sick)
 		return 0;
@@ -164,12 +185,6 @@ static void restore(struct ssh_target *t)
 	if (t->is_quiet && !is_lost(t) && ssh_box_restore(box_of(t), &why) < 0)
 		log_warn("'%s': %s", t->o.host, why.msg);
 	t->is_quiet = false;
-}
-
-/* A deadline that passed between us and the machine is no word of the kernel's. */
-static bool is_lab(const struct err *e)
-{
-	return e->code == ERR_LAB || e->code == ERR_TIMEOUT;
 }
 
 /* ---- one trial ----------------------------------------------------------------------------- */
@@ -445,7 +460,7 @@ int target_ssh_open(const struct target_ssh_opts *o, struct target *t, struct er
 
 static int clean(struct ssh_target *t, struct strv *removed, struct err *e)
 {
-	if (ssh_boot_reach(t->boot, NULL, e) < 0 || lock(t, e) < 0)
+	if (reach(t, NULL, e) < 0)
 		return -1;
 	return put_in_order(t, removed, e);
 }
