@@ -28,12 +28,12 @@ rm -rf "$tmp/state-mmap-fragmenter"
 campaign mmap-fragmenter "campaign.bad=$bad" measure.end_boots=1 measure.max_boots=1
 is "$status" 1 "two ends that do not differ end without a culprit"
 is "$(json 'r["status"]')" no_difference "and the status is no_difference"
-# The sick lab is a fake: every QEMU freezes a moment after its start, so that no guest comes up.
+# The sick lab is a fake: every QEMU, made slow, freezes after it answered and before its guest can.
 mkdir sick
 cat >sick/qemu-system-x86_64 <<END
 #!/bin/sh
-case "\$*" in *-version*|*--version*) ;; *) (sleep 0.4; kill -STOP \$\$) & ;; esac
-exec $(command -v qemu-system-x86_64) "\$@"
+case "\$*" in *-version*|*--version*) ;; *) (sleep 0.6; kill -STOP \$\$) & ;; esac
+exec $(command -v qemu-system-x86_64) "\$@" -singlestep
 END
 chmod +x sick/qemu-system-x86_64
 PATH=$tmp/sick:$PATH
