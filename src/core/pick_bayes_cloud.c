@@ -169,7 +169,7 @@ double bayes_boot_variance(const struct bayes *b, const struct boot *boot, doubl
 		var = ratio > 1 ? fmin(var + change, usual * ratio)
 				: fmax(var + change, usual * ratio);
 	}
-	return var + boot->drift_sd * boot->drift_sd + b->rounding;
+	return var + boot->drift_var + b->rounding;
 }
 
 static void boot_value(const struct bayes *b, int state, const struct boot *boot, struct luck *l,
@@ -237,8 +237,9 @@ static void forget_boots(struct bayes *b, struct measured *m)
 		memset(m->ll[s], 0, c->n * sizeof(double));
 		for (uint32_t k = 0; k < m->n_builds; k++)
 			for (uint32_t i = 0; i < c->n; i++)
-				m->build[k].luck[s][i] =
-					(struct luck){ .var = c->luck[i] * c->luck[i] };
+				m->build[k].luck[s][i] = (struct luck){
+					.var = c->luck[i] * c->luck[i] + m->build[k].drift_var
+				};
 	}
 }
 

@@ -146,16 +146,12 @@ static void solve(const struct fit *f, double size, struct solution *s)
 	s->log_evidence = -log_det / 2 - f->df / 2 * log(rest);
 }
 
-/* Shift and its variance at the time of @boot, if @s is so. */
-static double shift_at(const struct bayes *b, const struct fit *f, const struct solution *s,
-		       const struct boot *boot, double *var)
+/* Shift and its variance where the ramps, less their means, are @x, if @s is so. */
+static double shift_at(const struct solution *s, const double x[KNOTS], double *var)
 {
-	double x[KNOTS], shift = 0;
+	double shift = 0;
 
-	ramps(b, boot->when, x);
 	*var = 0;
-	for (int k = 0; k < KNOTS; k++)
-		x[k] -= f->mean[k] / f->boots;
 	for (int k = 0; k < KNOTS; k++) {
 		shift += x[k] * s->height[k];
 		for (int l = 0; l < KNOTS; l++)
@@ -176,45 +172,75 @@ static void weigh(const struct solution s[SIZES], double weight[SIZES])
 		weight[k] /= sum;
 }
 
-/* The averaged shift of @boot and its deviation. */
-static double average(const struct bayes *b, const struct fit *f, const struct solution s[SIZES],
-		      const double weight[SIZES], const struct boot *boot, double *sd)
+/* The same, averaged over the sizes. */
+static double average(const struct solution s[SIZES], const double weight[SIZES],
+		      const double x[KNOTS], double *var)
 {
 	double shift = 0, square = 0;
 
 	for (int k = 1; k < SIZES; k++) {
-		double var, at = shift_at(b, f, &s[k], boot, &var);
+		double at_var, at = shift_at(&s[k], x, &at_var);
 
 		shift += weight[k] * at;
-		square += weight[k] * (at * at + var);
+		square += weight[k] * (at * at + at_var);
 	}
-	*sd = sqrt(fmax(0, square - shift * shift));
+	*var = fmax(0, square - shift * shift);
 	return shift;
+}
+
+struct shifts {
+	double low, high, moved;
+};
+
+/*
+ * Boots of a build that follow each other are off by the same, and more of them do not help: what their mean
+ * is off by counts as luck of the build, the rest as noise of the boot.
+ */
+static void shift_build(struct bayes *b, const struct fit *f, const struct solution s[SIZES],
+			const double weight[SIZES], struct build *u, struct shifts *all, bool set)
+{
+	double x_mean[KNOTS] = { 0 }, shared;
+
+	for (uint32_t i = 0; i < u->n; i++) {
+		double x[KNOTS];
+
+		ramps(b, u->boot[i].when, x);
+		for (int k = 0; k < KNOTS; k++)
+			x_mean[k] += (x[k] - f->mean[k] / f->boots) / u->n;
+	}
+	average(s, weight, x_mean, &shared);
+	for (uint32_t i = 0; i < u->n; i++) {
+		struct boot *boot = &u->boot[i];
+		double x[KNOTS], var, shift;
+
+		ramps(b, boot->when, x);
+		for (int k = 0; k < KNOTS; k++)
+			x[k] -= f->mean[k] / f->boots;
+		shift = average(s, weight, x, &var);
+		all->moved = fmax(all->moved, fabs(boot->told - shift - boot->value));
+		all->low = fmin(all->low, shift);
+		all->high = fmax(all->high, shift);
+		if (!set)
+			continue;
+		boot->value = boot->told - shift;
+		boot->drift_var = fmax(0, var - shared);
+	}
+	if (set)
+		u->drift_var = shared;
 }
 
 /* Takes the shifts out of all values (@set), or tells only how far one would move. */
 static double shift_all(struct bayes *b, const struct fit *f, const struct solution s[SIZES],
 			const double weight[SIZES], bool set)
 {
-	double moved = 0, low = INFINITY, high = -INFINITY;
+	struct shifts all = { .low = INFINITY, .high = -INFINITY };
 
 	for (uint32_t m = 0; m < b->n_m; m++)
 		for (uint32_t u = 0; u < b->m[m]->n_builds; u++)
-			for (uint32_t i = 0; i < b->m[m]->build[u].n; i++) {
-				struct boot *boot = &b->m[m]->build[u].boot[i];
-				double sd, shift = average(b, f, s, weight, boot, &sd);
-
-				moved = fmax(moved, fabs(boot->told - shift - boot->value));
-				low = fmin(low, shift);
-				high = fmax(high, shift);
-				if (!set)
-					continue;
-				boot->value = boot->told - shift;
-				boot->drift_sd = sd;
-			}
+			shift_build(b, f, s, weight, &b->m[m]->build[u], &all, set);
 	if (set)
-		b->drift.range = high - low;
-	return moved;
+		b->drift.range = all.high - all.low;
+	return all.moved;
 }
 
 bool bayes_drift_correct(struct bayes *b)

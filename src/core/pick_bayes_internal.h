@@ -16,8 +16,8 @@ struct boot {
 	double value; /* as told, less what is thought to be drift */
 	double told;
 	uint32_t runs;
-	uint32_t when;   /* boots before it, of the whole search */
-	double drift_sd; /* of what was taken off */
+	uint32_t when;    /* boots before it, of the whole search */
+	double drift_var; /* of what was taken off, beside the build's */
 };
 
 /* One build of a commit. luck[state][point]. */
@@ -25,6 +25,7 @@ struct build {
 	uint32_t layout;
 	uint32_t n;
 	size_t room;
+	double drift_var; /* of what was taken off its boots, shared by all */
 	struct boot *boot;
 	struct luck *luck[STATES];
 };
