@@ -264,7 +264,9 @@ static void bound_boots(const struct session *s, struct report_needs *n)
 	bool bounded;
 
 	engine_choice(s->engine, &choice);
-	bounded = choice.search == ENGINE_BISECT;
+	/* what auto will come to with a threshold that is given */
+	bounded = choice.search == ENGINE_BISECT ||
+		  (choice.search == ENGINE_AUTO && v->kind != THRESHOLD_AUTO);
 	n->steps_are_boots = choice.search == ENGINE_BAYES && n->phase == PHASE_SEARCH;
 	if (n->phase == PHASE_ENDS) {
 		n->at_least = at_least_one(end_lack(s, least), 0);

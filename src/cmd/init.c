@@ -26,7 +26,7 @@ static const char usage[] =
 	"      --workload <name|file>   what runs in each guest; see help workloads\n"
 	"      --metric <name>          the metric that decides\n"
 	"      --threshold <value>      12.5, +20%, -15% or auto (default)\n"
-	"      --search <kind>          bisect (default), bayes for noisy values, or auto\n"
+	"      --search <kind>          auto (default: bayes under noise), bisect, bayes\n"
 	"      --target <type>          qemu (default), ssh, or command\n"
 	"      --command <command>      for command: the program that measures\n"
 	"      --name <name>            of the campaign (default: from metric and bad)\n"

@@ -301,7 +301,7 @@ const struct config_key config_table[] = {
 	{ "verdict", "on_crash", &config_kind_choice, "skip",
 	  "What a commit is that does not boot, crashes or hangs.", FIELD(verdict.crash_is_bad), 0,
 	  .choices = policies },
-	{ "verdict", "search", &config_kind_choice, "bisect",
+	{ "verdict", "search", &config_kind_choice, "auto",
 	  "bisect: git's own choice of commit, verdicts by threshold. bayes: the commits' chances "
 	  "from all values, and the fewest and cheapest trials under noise. auto: bayes where one "
 	  "boot of a commit could not be told from the threshold, by the spread of the ends.",

@@ -56,7 +56,7 @@ static void a_minimal_campaign_gets_every_default(void **state)
 	assert_true(c.verdict.confidence == 0.95);
 	assert_false(c.verdict.build_failure_is_bad);
 	assert_false(c.verdict.crash_is_bad);
-	assert_int_equal(c.search, SEARCH_BISECT);
+	assert_int_equal(c.search, SEARCH_AUTO);
 	assert_int_equal(c.skips, SKIPS_BORDERS);
 	assert_false(c.confirm.revert);
 	assert_int_equal(c.confirm.boots, 0);

@@ -326,7 +326,7 @@ static void help_fits_eighty_columns(void **state)
 	assert_non_null(
 		strstr(help.buf, "  threshold = value | +N% | -N% | auto   (default: auto)\n"));
 	assert_non_null(strstr(help.buf, "  repo = path   (required)\n"));
-	assert_non_null(strstr(help.buf, "  search = bisect | bayes | auto   (default: bisect)\n"));
+	assert_non_null(strstr(help.buf, "  search = bisect | bayes | auto   (default: auto)\n"));
 	assert_non_null(strstr(help.buf, "  build_sd = value | N% | auto   (default: auto)\n"));
 }
 
