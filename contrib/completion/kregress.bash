@@ -7,6 +7,7 @@ _kregress_options() {
 	run) echo '--from-git --replay --recheck --json -o -h --help' ;;
 	status|replay) echo '--json -o -h --help' ;;
 	log) echo '--git --json -o -h --help' ;;
+	report) echo '--format --plots -o -h --help' ;;
 	test) echo '--json -c -o -h --help' ;;
 	doctor|clean) echo '-o -h --help' ;;
 	init) echo '--repo --good --bad --hunt --workload --metric --threshold --search --target' \
@@ -39,9 +40,10 @@ _kregress_revisions() {
 # The value that the option before the cursor takes; fails where it takes none.
 _kregress_value() {
 	case $1 in
-	-C|--repo) mapfile -t COMPREPLY < <(compgen -d -- "$2") ;;
+	-C|--repo|--plots) mapfile -t COMPREPLY < <(compgen -d -- "$2") ;;
 	--output|--replay) mapfile -t COMPREPLY < <(compgen -f -- "$2") ;;
 	--workload|-c) mapfile -t COMPREPLY < <(compgen -f -X '!*.ini' -- "$2"; compgen -d -- "$2") ;;
+	--format) _kregress_words 'text mail html json junit' "$2" ;;
 	--hunt) _kregress_words 'regression fix' "$2" ;;
 	--target) _kregress_words 'qemu ssh command' "$2" ;;
 	--threshold) _kregress_words 'auto' "$2" ;;
@@ -64,9 +66,9 @@ _kregress() {
 	if [[ $cur == -* ]]; then
 		_kregress_words "$(_kregress_options "$command")" "$cur"
 	elif [[ -z $command ]]; then
-		_kregress_words 'run test status log replay doctor clean init help' "$cur"
+		_kregress_words 'run test status log report replay doctor clean init help' "$cur"
 	elif [[ $command == help ]]; then
-		_kregress_words 'campaign workloads keys run test status log replay doctor clean init help' "$cur"
+		_kregress_words 'campaign workloads keys run test status log report replay doctor clean init help' "$cur"
 	elif [[ $command == test ]]; then
 		_kregress_revisions "$cur"
 	elif [[ $command != init ]]; then

@@ -210,9 +210,11 @@ static size_t utf8_len(const unsigned char *s, size_t n)
 	}
 	if ((len == 3 && c < 0x800) || (len == 4 && (c < 0x10000 || c > 0x10ffff)))
 		return 0;
-	/* C1 controls, surrogates, bidirectional controls and line separators can deceive. */
+	/* C1 controls, surrogates, bidirectional controls and line separators can deceive; no XML
+	 * may hold the last two of a plane. */
 	if (c < 0xa0 || (c >= 0xd800 && c < 0xe000) || (c >= 0x200b && c <= 0x200f) ||
-	    (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff)
+	    (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff ||
+	    c == 0x61c || (c & 0xfffe) == 0xfffe)
 		return 0;
 	return len;
 }

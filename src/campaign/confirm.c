@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "campaign/patches.h"
+#include "campaign/status_page.h"
 #include "campaign/trial_internal.h"
 
 enum arm_index { ARM_PARENT, ARM_CULPRIT, ARM_REVERT, ARMS };
@@ -183,6 +184,7 @@ static int boot_arm(struct confirm *c, int i, struct err *e)
 	else
 		log_info("confirm: %.12s (%s): %s", commit_hex(&c->arm[i].id, hex), arm_name[i],
 			 trial_outcome_name(r.outcome));
+	status_page_write(s, false, NULL);
 	return 0;
 }
 

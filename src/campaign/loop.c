@@ -13,6 +13,7 @@
 #include "campaign/confirm.h"
 #include "campaign/ends.h"
 #include "campaign/progress.h"
+#include "campaign/status_page.h"
 #include "campaign/trial.h"
 #include "report/report.h"
 
@@ -216,6 +217,8 @@ static int run_until(struct session *s, enum engine_phase last, struct err *e)
 		if (sig_check(e) < 0 || one_step(s, &step, e) < 0 || auto_good_settle(s, e) < 0 ||
 		    (last > PHASE_ENDS && session_claim(s, e) < 0))
 			return -1;
+		if (last > PHASE_ENDS)
+			status_page_write(s, false, NULL);
 		engine_next(s->engine, &step);
 	}
 	return 0;
@@ -237,6 +240,7 @@ static int run_steps(struct session *s, struct err *e)
 		return -1;
 	engine_next(s->engine, &step);
 	say_start(s, &step);
+	status_page_write(s, false, NULL);
 	return run_until(s, PHASE_SEARCH, e) < 0 ? -1 : confirm_run(s, e);
 }
 
@@ -253,5 +257,6 @@ int loop_run(struct session *s, struct err *e)
 	if (store_note_add(s->store, "stop", ret < 0 ? e->msg : "done", clock_mono_s() - s->started,
 			   ret < 0 ? &ignored : e) < 0)
 		return -1;
+	status_page_write(s, true, ret < 0 ? e->msg : NULL);
 	return ret;
 }

@@ -107,6 +107,9 @@ struct session {
 	double stage_started;
 	char *said;  /* of the last build: options dropped, patches applied */
 	double pace; /* mean seconds of a step so far; 0: not known */
+
+	double page_next; /* of status.html: not before; clock_mono_s() */
+	bool page_failed; /* and that was said */
 };
 
 /*

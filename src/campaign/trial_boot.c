@@ -56,6 +56,7 @@ static void fill_trial(struct attempt *a, const struct target_result *r, struct 
 
 	for (size_t i = 0; i < r->facts.n; i++)
 		str_addf(&facts, "%s\n", r->facts.v[i]);
+	trial_add_facts(a, &facts);
 	t->commit = *a->id;
 	t->build_id = a->build_row;
 	t->setup = xstrdup(session_setup_of(a->s, a->id));

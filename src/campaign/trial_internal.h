@@ -28,6 +28,9 @@ int trial_build(struct attempt *a, struct err *e);
  */
 int trial_take_over(struct attempt *a, struct trial_report *r, struct err *e);
 
+/* Append "NAME=value" lines: compiler, and the machine we run on unless the kernel runs elsewhere. */
+void trial_add_facts(const struct attempt *a, struct str *facts);
+
 /* Boot once, runs and all. Fills @t but for samples' owner: release with store_trial_release(). */
 int trial_boot(struct attempt *a, unsigned runs, struct store_trial *t, bool *boot_timed_out,
 	       struct err *e);

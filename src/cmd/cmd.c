@@ -11,7 +11,7 @@
 #include "base/log.h"
 
 const struct cmd *const cmd_table[] = {
-	&cmd_run,    &cmd_test,  &cmd_status, &cmd_log,  &cmd_replay,
+	&cmd_run,    &cmd_test,  &cmd_status, &cmd_log,  &cmd_report, &cmd_replay,
 	&cmd_doctor, &cmd_clean, &cmd_init,   &cmd_help, NULL,
 };
 

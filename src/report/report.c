@@ -24,6 +24,7 @@ void report_release(struct report *r)
 		free(r->left_subject[i]);
 	report_commit_release(&r->culprit);
 	strv_release(&r->config_diff);
+	report_evidence_release(&r->evidence);
 	free(r->confirm.detail);
 	free(r->confirm.revert_detail);
 	free(r->name);

@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "core/commit.h"
 #include "core/engine.h"
+#include "report/evidence.h"
 
 /* One measured commit. */
 struct report_commit {
@@ -131,6 +132,7 @@ struct report {
 	struct strv config_diff; /* culprit's .config against its parent's */
 	bool config_diff_known;
 	struct report_confirm confirm;
+	struct report_evidence evidence;
 	struct report_told *told;
 	size_t n_told;
 	struct report_try *tries; /* the nearest first; the last is the good end, unless refused */

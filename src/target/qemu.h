@@ -77,6 +77,8 @@ enum qmp_shutdown {
 };
 
 struct qmp {
+	/* of QEMU, "7.2.22"; "" until it has greeted */
+	char version[24];
 	int fd; /* borrowed */
 	enum qmp_shutdown shutdown;
 	bool greeted;    /* QEMU is up */
@@ -112,6 +114,8 @@ struct qemu_seen {
 	bool killed;    /* we ended QEMU; else `end` is how it ended */
 	struct proc_result end;
 	double boot_s, run_s, total_s;
+	/* of the kernel; owned */
+	char *cmdline;
 };
 #define QEMU_CONSOLE_KEPT (32u << 20)
 

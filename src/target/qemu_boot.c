@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -110,6 +111,9 @@ static int start_qemu(struct boot *b, enum qemu_accel accel, const struct qemu_f
 	};
 
 	qemu_args(b->q, accel, b->job, theirs, &argv);
+	for (size_t i = 0; i + 1 < argv.n && !b->seen->cmdline; i++)
+		if (str_eq(argv.v[i], "-append"))
+			b->seen->cmdline = xstrdup(argv.v[i + 1]);
 	o.argv = argv.v;
 	b->start_s = clock_mono_s();
 	set_limit(b, QEMU_BOOT_LIMIT, b->boot_limit_ms);
@@ -355,6 +359,7 @@ int qemu_boot(const struct qemu *q, enum qemu_accel accel, const struct target_j
 void qemu_seen_release(struct qemu_seen *seen)
 {
 	results_release(&seen->results);
+	free(seen->cmdline);
 	qmp_release(&seen->qmp);
 	str_release(&seen->console);
 }

@@ -129,6 +129,10 @@ int qemu_classify(const struct qemu_seen *s, const struct target_job *job, enum 
 	r->run_seconds = s->run_s;
 	r->total_seconds = s->total_s;
 	strv_addf(&r->facts, "accel=%s", accel == QEMU_ACCEL_KVM ? "kvm" : "tcg");
+	if (s->qmp.version[0])
+		strv_addf(&r->facts, "qemu=%s", s->qmp.version);
+	if (s->cmdline)
+		strv_addf(&r->facts, "cmdline=%s", s->cmdline);
 	results_take_hello(h, r);
 	if (!h->hello)
 		return h->failure ? results_judge_failure(&v, r, e) : no_hello(s, job, r, e);

@@ -51,12 +51,22 @@ static void take_event(struct qmp *m, const char *event, json_t *message)
 	}
 }
 
+static void take_greeting(struct qmp *m, json_t *message)
+{
+	int major, minor, micro;
+
+	m->greeted = true;
+	if (json_unpack(message, "{s:{s:{s:{s:i, s:i, s:i}}}}", "QMP", "version", "qemu", "major",
+			&major, "minor", &minor, "micro", &micro) == 0)
+		snprintf(m->version, sizeof(m->version), "%d.%d.%d", major, minor, micro);
+}
+
 static void take_message(struct qmp *m, json_t *message)
 {
 	const char *event = NULL, *status = NULL, *desc = NULL;
 
 	if (json_object_get(message, "QMP"))
-		m->greeted = true;
+		take_greeting(m, message);
 	if (json_unpack(message, "{s:s}", "event", &event) == 0)
 		take_event(m, event, message);
 	if (json_unpack(message, "{s:{s:s}}", "return", "status", &status) == 0)

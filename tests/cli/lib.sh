@@ -184,3 +184,36 @@ rev() { # NAME: of ./repo
 json() { # EXPRESSION: of the object in ./out, by jq
 	jq -r "$1" "$tmp/out"
 }
+
+# ---- noise ---------------------------------------------------------------------------------
+
+# noisy_sh: ./measure.sh prints the commit's value with a deviation of SD, by seed, commit and trial
+noisy_sh() {
+	cat >measure.sh <<-'EOF'
+	#!/bin/sh
+	echo "$KREGRESS_COMMIT" >>calls
+	[ -z "$DELAY" ] || sleep "$DELAY"
+	value=$(git -C repo show "$KREGRESS_COMMIT:value") || exit 129
+	[ "$value" != skip ] || exit 125
+	awk -v x="$(echo "${SEED:-1} $KREGRESS_COMMIT $KREGRESS_TRIAL" | cksum | cut -d ' ' -f 1)" \
+		-v v="$value" -v sd="${SD:-5}" -v runs="$KREGRESS_RUNS" 'BEGIN {
+		for (r = 0; r < runs; r++) {
+			sum = -6
+			for (i = 0; i < 12; i++) {
+				x = (x * 69069 + 12345) % 4294967296
+				sum += x / 4294967296
+			}
+			printf "kregress: metric ms %.6f ms\n", v + sd * sum
+		}
+	}'
+	EOF
+	chmod +x measure.sh
+	: >calls
+}
+
+# bayes FILE [LINES of [verdict]]: the threshold half-way, where it is needed at all
+bayes() {
+	campaign "$1"
+	sed -i '/^threshold/d' "$1"
+	printf '%s\n' "${2:-search = bayes}" >>"$1"
+}
