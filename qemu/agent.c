@@ -50,6 +50,7 @@ static struct {
 } place = { "/job", "/work", "PATH=/work:/bin" };
 
 #include "agent_here.h"
+#include "agent_observe.h"
 
 /* How one run ended. */
 struct run {
@@ -60,6 +61,7 @@ struct run {
 	size_t n;         /* bytes in output[] */
 	size_t errors;    /* bytes of stderr that went to the console */
 	bool in_line;     /* of stderr */
+	int64_t us;       /* that it took */
 };
 
 static char output[OUTPUT_MAX];
@@ -110,6 +112,8 @@ static bool take_line(struct job *j, size_t *n_settings, size_t *n_argv, char *l
 		add_word(&j->settings, n_settings, value);
 	else if (!strcmp(line, "arg"))
 		add_word(&j->argv, n_argv, value);
+	else if (!strcmp(line, "observe"))
+		return take_observe(value);
 	else
 		return false;
 	return true;
@@ -294,7 +298,7 @@ static void watch(pid_t pid, const int fds[2], int64_t deadline, struct run *r)
 
 	while (!ending && waitpid(pid, &r->wstatus, WNOHANG) != pid) {
 		int64_t left = deadline - now_ms();
-		struct timespec ts = { left / 1000, left % 1000 * 1000000 };
+		struct timespec ts = pause_of(left);
 		int got;
 
 		if (left <= 0) {
@@ -302,6 +306,8 @@ static void watch(pid_t pid, const int fds[2], int64_t deadline, struct run *r)
 			return;
 		}
 		got = ppoll(p, here ? 3 : 2, &ts, &in_poll);
+		if (beside && now_us() >= beside_due_us)
+			beside();
 		if (got > 0 && p[2].revents)
 			ending = 1;
 		if (got <= 0 || ending)
@@ -363,10 +369,13 @@ static void run_workload(const struct job *j, struct run *r)
 {
 	int fds[2];
 	pid_t pid = start_workload(j, fds, r);
+	int64_t start;
 
 	if (pid < 0)
 		return;
+	start = now_us();
 	watch(pid, fds, now_ms() + j->run_timeout_ms, r);
+	r->us = now_us() - start;
 	close(fds[0]);
 	close(fds[1]);
 	kill_everything();
@@ -389,8 +398,12 @@ static bool report_run(const struct job *j, const struct run *r)
 	return !r->failure && status == 0;
 }
 
+#include "agent_extra.h"
+
 static void do_runs(const struct job *j)
 {
+	int64_t run_us = 0;
+
 	prepare_signals();
 	for (unsigned i = 1; i <= j->runs; i++) {
 		struct run r = { .failure = NULL };
@@ -408,7 +421,9 @@ static void do_runs(const struct job *j)
 		}
 		if (!report_run(j, &r))
 			return;
+		run_us = r.us;
 	}
+	observe_runs(j, run_us);
 }
 
 /* --here: what is done in the worker, see agent_here.h. */

@@ -44,11 +44,13 @@ static int add_workload(struct file_list *l, const struct guest_parts *p, struct
 }
 
 static int write_job(const struct session *s, const struct guest_parts *p, const char *nonce,
-		     unsigned runs, struct str *text, struct err *e)
+		     unsigned runs, const struct target_observe *observe, struct str *text,
+		     struct err *e)
 {
 	const struct guest_job job = { .nonce = nonce,
 				       .runs = runs,
 				       .run_timeout_ms = s->cfg->workload.timeout_ms,
+				       .observe = *observe,
 				       .settings = p->settings,
 				       .n_settings = p->n_settings,
 				       .argv = p->argv.v };
@@ -56,8 +58,9 @@ static int write_job(const struct session *s, const struct guest_parts *p, const
 	return guest_job_write(&job, text, e);
 }
 
-int guest_image_write(struct session *s, const char *nonce, unsigned runs, const char *path,
-		      uint64_t *size_bytes, struct err *e)
+int guest_image_write(struct session *s, const char *nonce, unsigned runs,
+		      const struct target_observe *observe, const char *path, uint64_t *size_bytes,
+		      struct err *e)
 {
 	_cleanup_(guest_parts_release) struct guest_parts p = { .n_files = 0 };
 	_cleanup_(file_list_release) struct file_list l = { .n = 0 };
@@ -66,7 +69,7 @@ int guest_image_write(struct session *s, const char *nonce, unsigned runs, const
 
 	if (!agent)
 		return -1;
-	if (guest_parts_get(s, &p, e) < 0 || write_job(s, &p, nonce, runs, &job, e) < 0 ||
+	if (guest_parts_get(s, &p, e) < 0 || write_job(s, &p, nonce, runs, observe, &job, e) < 0 ||
 	    add_host_file(&l, xstrdup(GUEST_INIT), agent, 0755, e) < 0)
 		return -1;
 	l.file[l.n++] = (struct initramfs_file){

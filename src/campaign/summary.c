@@ -10,6 +10,7 @@
 #include "base/fs.h"
 #include "campaign/auto_good.h"
 #include "campaign/confirm.h"
+#include "campaign/evidence.h"
 #include "campaign/replay.h"
 
 #define SUBJECT_MAX 400 /* bytes that a report shows of a commit's first line */
@@ -419,6 +420,9 @@ int summary_make(struct session *s, struct report *r, struct err *e)
 		return -1;
 	r->unit = xstrdup(s->unit ? s->unit : "");
 	if (s->engine && confirm_judge(s, &r->confirm, e) < 0)
+		return -1;
+	if (!commit_is_null(&r->culprit.id) && !commit_is_null(&r->culprit_parent) &&
+	    evidence_make(s, "confirm", &r->culprit_parent, &r->culprit.id, &r->evidence, e) < 0)
 		return -1;
 	if (r->confirm.state == CONFIRM_NO)
 		r->status = ENGINE_NOT_CONFIRMED;

@@ -15,6 +15,7 @@
 static void attempt_release(struct attempt *a)
 {
 	build_result_release(&a->build);
+	observed_release(&a->observed);
 }
 
 /* Store a finished trial, tell the engine, fill the line of progress. */
@@ -83,7 +84,9 @@ static int boot_and_record(struct attempt *a, struct trial_report *r, struct err
 		return -1;
 	if (timed_out && check_lab(a->s, e) < 0)
 		return -1;
-	return finish(a, &t, r, e);
+	if (finish(a, &t, r, e) < 0)
+		return -1;
+	return observe_store(a->s, t.id, &a->observed, e);
 }
 
 int trial_run(struct session *s, const struct commit_id *id, uint32_t layout, const char *purpose,

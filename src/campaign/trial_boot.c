@@ -96,6 +96,7 @@ static int run_target(struct attempt *a, unsigned runs, const char *dir, int64_t
 		.nonce = nonce,
 		.runs = runs,
 		.run_timeout_ms = s->cfg->workload.timeout_ms,
+		.observe = observe_wanted(s, a->purpose),
 		.env = &env,
 		.tick = progress_target_tick,
 		.tick_cookie = s,
@@ -107,7 +108,8 @@ static int run_target(struct attempt *a, unsigned runs, const char *dir, int64_t
 	if (hex_token(nonce, e) < 0)
 		return -1;
 	if (s->cfg->target.type == TARGET_QEMU) {
-		if (guest_image_write(s, nonce, runs, initrd, &job.initrd_bytes, e) < 0)
+		if (guest_image_write(s, nonce, runs, &job.observe, initrd, &job.initrd_bytes, e) <
+		    0)
 			return -1;
 		job.initrd = initrd;
 		if (!layout_moves_kernel(s, a->build.config))
@@ -135,6 +137,8 @@ int trial_boot(struct attempt *a, unsigned runs, struct store_trial *t, bool *bo
 		return -1;
 	if (run_target(a, runs, dir, t->id, &r, e) < 0)
 		return e->code == ERR_INTERRUPTED ? -1 : err_hint(e, "logs in '%s'", dir);
+	if (observe_keep(&r, a->build.vmlinux, dir, &a->observed, e) < 0)
+		return -1;
 	fill_trial(a, &r, t);
 	trial_parse(s, &r, runs, t);
 	*boot_timed_out = r.boot_timed_out;

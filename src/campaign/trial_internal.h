@@ -3,6 +3,7 @@
 #ifndef KR_CAMPAIGN_TRIAL_INTERNAL_H
 #define KR_CAMPAIGN_TRIAL_INTERNAL_H
 
+#include "campaign/observe.h"
 #include "campaign/trial.h"
 
 /* One trial in the making. */
@@ -14,6 +15,7 @@ struct attempt {
 	const char *purpose;
 	struct build_result build; /* outcome UNSET: nothing is built */
 	int64_t build_row;
+	struct observed observed; /* in the extra runs of its boot */
 };
 
 /* Open the session's builder, if it is not. */

@@ -125,6 +125,9 @@ static int print_note(const struct store_note *n, void *cookie)
 	/* a whole file in one line is not for reading */
 	if (str_eq(n->kind, "import"))
 		str_addf(&text, "a bisect log of %zu bytes", n->text ? strlen(n->text) : 0);
+	else if (n->text && (str_eq(n->kind, "counters") || str_eq(n->kind, "stacks") ||
+			     str_eq(n->kind, "profile")))
+		str_addf(&text, "of trial %lld", atoll(n->text));
 	else
 		add_clean(&text, n->text);
 	print_line(n->time, str_text(&kind), &text);

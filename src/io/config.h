@@ -115,6 +115,10 @@ struct config {
 	struct {
 		bool revert;
 		unsigned boots;
+		/* extra runs in these boots, see target_observe */
+		bool snapshots;
+		unsigned stacks, profile;
+		int64_t observe_time_ms;
 	} confirm;
 	struct strv where; /* private: see config_where() */
 	bool *given;       /* private: see config_given() */

@@ -326,6 +326,23 @@ const struct config_key config_table[] = {
 	{ "confirm", "boots", &config_kind_count, "0",
 	  "Fresh boots of the culprit and its parent, interleaved; 0: no confirmation.",
 	  FIELD(confirm.boots), 0, .max = 10000 },
+	{ "confirm", "snapshots", &config_kind_bool, "yes",
+	  "In these boots, after the runs that count: a run between snapshots of /proc/vmstat and "
+	  "the like, to show which counters moved.",
+	  FIELD(confirm.snapshots), 0 },
+	{ "confirm", "stacks", &config_kind_count, "100",
+	  "Then runs in which the kernel stacks of the workload's threads are looked at so many "
+	  "times a second, to show where they sleep; 0: none. The kernel needs CONFIG_STACKTRACE "
+	  "(fragment stacks).",
+	  FIELD(confirm.stacks), 0, .max = 1000 },
+	{ "confirm", "profile", &config_kind_count, "0",
+	  "Then runs in which QEMU is asked so many times a second where the CPUs are, to show "
+	  "which functions take the time; 0: none. Needs nothing in the guest.",
+	  FIELD(confirm.profile), 0, .max = 1000 },
+	{ "confirm", "observe_time", &config_kind_duration, "2s",
+	  "How long the runs of stacks, and those of the profile, go on: until so much has passed "
+	  "in each boot.",
+	  FIELD(confirm.observe_time_ms), 0, .min = 1, .max = DAY },
 };
 const size_t config_table_size = ARRAY_SIZE(config_table);
 

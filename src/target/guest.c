@@ -39,6 +39,18 @@ static int check_job(const struct guest_job *j, struct err *e)
 	return 0;
 }
 
+static void add_observe(const struct target_observe *o, struct str *out)
+{
+	if (o->snapshots)
+		str_add(out, "observe snapshots\n");
+	if (o->profile)
+		str_add(out, "observe profile\n");
+	if (o->stacks)
+		str_addf(out, "observe stacks %u\n", o->stacks);
+	if (o->profile || o->stacks)
+		str_addf(out, "observe time_ms %lld\n", (long long)o->time_ms);
+}
+
 int guest_job_write(const struct guest_job *j, struct str *out, struct err *e)
 {
 	size_t before = out->len;
@@ -47,6 +59,7 @@ int guest_job_write(const struct guest_job *j, struct str *out, struct err *e)
 		return -1;
 	str_addf(out, "kregress-job 1\nnonce %s\nruns %u\nrun_timeout_ms %lld\n", j->nonce, j->runs,
 		 (long long)j->run_timeout_ms);
+	add_observe(&j->observe, out);
 	for (size_t i = 0; i < j->n_settings; i++) {
 		str_addf(out, "set %s=", j->settings[i].path);
 		add_word(out, j->settings[i].value);

@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/str.h"
+#include "target/target.h"
 
 /* Names in the initramfs (without leading slash), as qemu/README.md defines them. */
 #define GUEST_INIT "init"     /* the agent, mode 0755 */
@@ -24,6 +25,7 @@ struct guest_job {
 	const char *nonce; /* 1 to 64 hex digits */
 	unsigned runs;     /* warm-ups included, at least 1 */
 	int64_t run_timeout_ms;
+	struct target_observe observe;
 	const struct guest_setting *settings;
 	size_t n_settings;
 	char *const *argv; /* NULL-terminated, at least one word */

@@ -14,7 +14,6 @@
 /* A guest under a KVM that works is up in a fraction of this. */
 #define KVM_LIMIT_MS 15000
 #define MEMORY_MIN (32ull << 20)
-#define CPUS_MAX 255
 
 /* In a few words, why a boot under KVM did not get to the hello. */
 static void kvm_reason(const struct qemu_seen *s, const struct target_job *job, char *why,
@@ -197,9 +196,9 @@ static int check_opts(const struct target_qemu_opts *o, struct err *e)
 			       "cannot (set accel = auto or tcg in [target])");
 	if (o->deterministic && o->cpus != 1)
 		return err_set(e, ERR_CONFIG, "deterministic = yes needs cpus = 1 in [target]");
-	if (o->cpus < 1 || o->cpus > CPUS_MAX)
+	if (o->cpus < 1 || o->cpus > QEMU_CPUS_MAX)
 		return err_set(e, ERR_CONFIG, "cpus = %u in [target]: from 1 to %d are possible",
-			       o->cpus, CPUS_MAX);
+			       o->cpus, QEMU_CPUS_MAX);
 	if (o->memory_bytes < MEMORY_MIN)
 		return err_set(e, ERR_CONFIG, "memory in [target] is less than %lluM",
 			       MEMORY_MIN >> 20);

@@ -11,6 +11,8 @@
 #include "target/results.h"
 #include "target/target.h"
 
+#define QEMU_CPUS_MAX 255
+
 /* A reading of the host's time stamp counter, to learn its frequency. */
 struct qemu_tsc {
 	double at_s; /* CLOCK_MONOTONIC */
@@ -85,13 +87,43 @@ struct qmp {
 	bool stopped;    /* QEMU stopped the guest on its own accord */
 	char status[40]; /* then why: "internal-error", …; "" until it has said so */
 	char error[200]; /* QEMU refused a command; "" it did not */
-	struct str buf;  /* private */
+	/* A look at the program counters, see qmp_look(). */
+	struct {
+		bool pending;  /* asked, not all answered */
+		bool stopping; /* the next STOP is of our making */
+		unsigned n;    /* counters that came, at most one a CPU */
+		uint64_t pc[QEMU_CPUS_MAX];
+	} look;
+	struct str buf; /* private */
 };
+/*
+ * Ask where all CPUs are: the guest is stopped, asked, and let go on. Only so is the answer right
+ * under TCG, which writes the counter back when it leaves translated code, not at each jump; and
+ * the guest's own clocks stand still meanwhile. Answered once !look.pending.
+ */
+void qmp_look(struct qmp *m);
+/* Program counters in the text of "info registers" (untrusted); returns how many went to @pc. */
+unsigned qmp_read_counters(const char *text, uint64_t *pc, unsigned max);
 /* The first words to QEMU, written before it listens: handshake, and go. 0/-1. */
 int qmp_start(struct qmp *m, int fd, struct err *e);
 /* Take @n bytes that QEMU sent; unknown messages are ignored. */
 void qmp_feed(struct qmp *m, const char *data, size_t n);
 void qmp_release(struct qmp *m);
+
+/* --- qemu_profile.c: where a guest spends its time, from outside ---------- */
+
+struct qemu_sampler {
+	unsigned rate; /* looks a second; 0: none */
+	bool running;  /* samples are to be taken now */
+	bool asked;    /* a look is under way */
+	double due_s;  /* of the next, on the monotonic clock */
+	double begun_s, asked_s;
+	uint32_t random;
+};
+/* Take the answer, ask again where it is time; @on: runs for the profile are going on. */
+void qemu_sample(struct qemu_sampler *p, struct qmp *m, bool on, struct target_profile *out);
+/* Milliseconds until there is something to do, @ms at most; 0: now. */
+double qemu_sample_wait_ms(const struct qemu_sampler *p, double ms);
 
 /* --- qemu_boot.c: one boot ----------------------------------------------- */
 
@@ -108,6 +140,7 @@ struct qemu_seen {
 	struct qmp qmp;
 	struct str console;      /* the first CONSOLE_KEPT bytes */
 	size_t console_at_hello; /* length of console then */
+	size_t console_at_extra; /* when the runs that count were over; 0: not yet */
 	uint64_t console_bytes;  /* all that came */
 	enum qemu_limit limit;
 	double limit_s; /* that passed */

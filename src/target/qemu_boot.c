@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -24,6 +25,7 @@
 #define PANIC_LIMIT_MS 3000 /* from the panic's message to the reset */
 #define EXIT_LIMIT_MS 5000  /* from SHUTDOWN or STOP to the last byte */
 #define QEMU_TIME_FACTOR 4  /* deterministic: guest time may pass this much slower than ours */
+#define EXTRA_STATE 0x40000000u /* above those of runs */
 #define PANIC_TEXT "Kernel panic - not syncing"
 
 struct boot {
@@ -39,6 +41,8 @@ struct boot {
 	enum qemu_limit limit; /* what it means when the deadline passes */
 	int64_t limit_ms;
 	unsigned state; /* of results, to see progress */
+	struct qemu_sampler sampler;
+	struct target_profile *profile; /* borrowed */
 };
 
 static void close_boot(struct boot *b)
@@ -172,6 +176,23 @@ static int take_console(struct boot *b, const char *data, size_t n, struct err *
 	return write_log(b->console_log, "console.log", data, n, e);
 }
 
+/* In extra runs each record renews it: the longest between two is one kind's runs. */
+static void renew_extra(struct boot *b)
+{
+	const struct results *r = &b->seen->results;
+	int64_t factor = b->q->deterministic ? QEMU_TIME_FACTOR : 1;
+
+	if (!b->seen->console_at_extra) {
+		b->seen->console_at_extra = b->seen->console.len;
+		b->last_s = clock_mono_s();
+	}
+	if (b->state == EXTRA_STATE + r->extra_step || b->limit == QEMU_PANIC_LIMIT)
+		return;
+	b->state = EXTRA_STATE + r->extra_step;
+	set_limit(b, QEMU_RUN_LIMIT,
+		  factor * (b->job->run_timeout_ms + b->job->observe.time_ms) + SLACK_MS);
+}
+
 /* Progress renews the limit; what the next sign of life is depends on the state. */
 static void renew_limit(struct boot *b)
 {
@@ -179,6 +200,10 @@ static void renew_limit(struct boot *b)
 	unsigned state = !r->hello ? 0 : 1 + 2 * r->run + r->in_run;
 	int64_t factor = b->q->deterministic ? QEMU_TIME_FACTOR : 1;
 
+	if (r->extra) {
+		renew_extra(b);
+		return;
+	}
 	if (state == b->state)
 		return;
 	if (b->state == 0) {
@@ -256,7 +281,9 @@ static void tell(const struct boot *b)
 
 	if (!b->job->tick)
 		return;
-	if (r->hello)
+	if (r->extra)
+		snprintf(stage, sizeof(stage), "extra runs");
+	else if (r->hello)
 		snprintf(stage, sizeof(stage), "run %u/%u", r->run ? r->run : 1, r->wanted);
 	b->job->tick(b->job->tick_cookie, stage);
 }
@@ -278,8 +305,10 @@ static int wait_for_news(const struct boot *b, struct err *e)
 		{ .fd = sig_fd(), .events = POLLIN },
 	};
 	int left = clock_left_ms(b->deadline);
+	double ms = qemu_sample_wait_ms(&b->sampler, left >= 0 && left < TICK_MS ? left : TICK_MS);
+	const struct timespec ts = { 0, (long)(ms * 1e6) };
 
-	poll(p, ARRAY_SIZE(p), left >= 0 && left < TICK_MS ? left : TICK_MS);
+	ppoll(p, ARRAY_SIZE(p), &ts, NULL);
 	return sig_check(e);
 }
 
@@ -297,6 +326,7 @@ static int watch(struct boot *b, struct err *e)
 			s->limit_s = (double)b->limit_ms / 1000;
 			break;
 		}
+		qemu_sample(&b->sampler, &s->qmp, s->results.profiling, b->profile);
 		tell(b);
 	}
 	return 0;
@@ -334,6 +364,8 @@ int qemu_boot(const struct qemu *q, enum qemu_accel accel, const struct target_j
 		.console_log = -1,
 		.result_log = -1,
 		.boot_limit_ms = boot_limit_ms,
+		.sampler.rate = job->observe.profile,
+		.profile = &r->profile,
 	};
 	int ret;
 

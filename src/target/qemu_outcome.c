@@ -121,7 +121,9 @@ int qemu_classify(const struct qemu_seen *s, const struct target_job *job, enum 
 		.job = job,
 		.where = "in the guest",
 		.console = str_text(&s->console) + s->console_at_hello,
-		.console_bytes = s->console.len - s->console_at_hello,
+		/* What happens in extra runs is no outcome. */
+		.console_bytes = (h->extra ? s->console_at_extra : s->console.len) -
+				 s->console_at_hello,
 	};
 	int ret;
 

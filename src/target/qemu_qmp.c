@@ -2,8 +2,10 @@
 /* QMP: QEMU's own account of how its guest fares. */
 #include "target/qemu.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -26,6 +28,54 @@ int qmp_start(struct qmp *m, int fd, struct err *e)
 	return 0;
 }
 
+void qmp_look(struct qmp *m)
+{
+	m->look.pending = m->look.stopping = true;
+	m->look.n = 0;
+	/* In one piece: QEMU works them off without waiting for us in between. */
+	send_command(m, "{\"execute\":\"stop\",\"id\":\"look-stop\"}\n"
+			"{\"execute\":\"human-monitor-command\",\"id\":\"look\","
+			"\"arguments\":{\"command-line\":\"info registers -a\"}}\n"
+			"{\"execute\":\"cont\",\"id\":\"look-cont\"}\n");
+}
+
+unsigned qmp_read_counters(const char *text, uint64_t *pc, unsigned max)
+{
+	static const char *const names[] = { "RIP=", "EIP=", " PC=" };
+	unsigned n = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names) && n == 0; i++)
+		for (const char *at = text; n < max && (at = strstr(at, names[i]));) {
+			char *end;
+			unsigned long long v;
+
+			at += strlen(names[i]);
+			v = isxdigit((unsigned char)*at) ? strtoull(at, &end, 16) : 0;
+			if (isxdigit((unsigned char)*at) && end - at <= 16)
+				pc[n++] = v;
+		}
+	return n;
+}
+
+/* An answer to a look. */
+static void take_look(struct qmp *m, const char *id, json_t *message)
+{
+	const char *text = NULL;
+
+	if (!strcmp(id, "look-stop"))
+		m->look.stopping = false;
+	if (!strcmp(id, "look") && json_unpack(message, "{s:s}", "return", &text) == 0)
+		m->look.n = qmp_read_counters(text, m->look.pc, QEMU_CPUS_MAX);
+	if (strcmp(id, "look-cont") != 0)
+		return;
+	m->look.pending = false;
+	/* It refuses where it had stopped the guest itself. */
+	if (json_object_get(message, "error") && !m->shutdown && !m->stopped) {
+		m->stopped = true;
+		send_command(m, "{\"execute\":\"query-status\"}\n");
+	}
+}
+
 static void take_shutdown(struct qmp *m, json_t *message)
 {
 	const char *reason = NULL;
@@ -45,7 +95,9 @@ static void take_event(struct qmp *m, const char *event, json_t *message)
 {
 	if (!strcmp(event, "SHUTDOWN"))
 		take_shutdown(m, message);
-	if (!strcmp(event, "STOP") && !m->shutdown && !m->stopped) {
+	if (!strcmp(event, "STOP") && m->look.stopping) {
+		m->look.stopping = false;
+	} else if (!strcmp(event, "STOP") && !m->shutdown && !m->stopped) {
 		m->stopped = true;
 		send_command(m, "{\"execute\":\"query-status\"}\n");
 	}
@@ -63,8 +115,12 @@ static void take_greeting(struct qmp *m, json_t *message)
 
 static void take_message(struct qmp *m, json_t *message)
 {
-	const char *event = NULL, *status = NULL, *desc = NULL;
+	const char *event = NULL, *status = NULL, *desc = NULL, *id = NULL;
 
+	if (json_unpack(message, "{s:s}", "id", &id) == 0) {
+		take_look(m, id, message);
+		return;
+	}
 	if (json_object_get(message, "QMP"))
 		take_greeting(m, message);
 	if (json_unpack(message, "{s:s}", "event", &event) == 0)

@@ -34,6 +34,12 @@ fail(struct results *r, enum results_failure failure, const char *fmt, ...)
 	vsnprintf(raw, sizeof(raw), fmt, ap);
 	va_end(ap);
 	str_neutralise(&clean, raw, strlen(raw), false);
+	if (r->extra) {
+		snprintf(r->extra_text, sizeof(r->extra_text), "%s", str_text(&clean));
+		r->profiling = r->in_file = false;
+		r->bye = true;
+		return;
+	}
 	snprintf(r->text, sizeof(r->text), "%s", str_text(&clean));
 	r->failure = failure;
 }
@@ -124,10 +130,74 @@ static void take_end(struct results *r, const char *rest, double now_s)
 	r->in_run = false;
 }
 
+static void take_extra(struct results *r, const char *kind)
+{
+	const struct target_run *last = r->out->n_runs ? &r->out->runs[r->out->n_runs - 1] : NULL;
+
+	if (r->in_run || r->run != r->wanted || !last || last->status != 0) {
+		fail(r, RESULTS_GARBLED, "an extra run began after run %u of %u", r->run,
+		     r->wanted);
+		return;
+	}
+	r->extra = true;
+	r->profiling = !strcmp(kind, "profile");
+}
+
+/* "PHASE NAME": the bytes of a file follow. */
+static void take_file(struct results *r, const char *rest)
+{
+	static const char safe[] = "abcdefghijklmnopqrstuvwxyz/";
+	const char *blank = strchr(rest, ' ');
+	size_t n = blank ? (size_t)(blank - rest) : 0;
+
+	if (!r->extra || !n || n >= sizeof(r->out->files->phase) || !blank[1] ||
+	    strlen(blank + 1) >= sizeof(r->out->files->name) || strspn(rest, safe) != n ||
+	    !all_of(blank + 1, safe)) {
+		fail(r, RESULTS_GARBLED, "a file came where none was due: '%.40s'", rest);
+		return;
+	}
+	target_result_add_file(r->out, rest, n, blank + 1);
+	r->in_file = true;
+}
+
+static void end_file(struct results *r, const char *rest)
+{
+	struct target_file *f = &r->out->files[r->out->n_files - 1];
+
+	f->n = r->buf.len;
+	f->text = str_detach(&r->buf);
+	f->cut = strcmp(rest, "whole") != 0;
+	r->in_file = false;
+}
+
+/* A record once extra runs began, or the one that begins them. */
+static void take_observed(struct results *r, const char *verb, const char *rest)
+{
+	r->extra_step++;
+	if (r->in_file) {
+		if (!strcmp(verb, "eof"))
+			end_file(r, rest);
+		else
+			fail(r, RESULTS_GARBLED, "a file has no end");
+	} else if (!strcmp(verb, "extra")) {
+		take_extra(r, rest);
+	} else if (!strcmp(verb, "file")) {
+		take_file(r, rest);
+	} else if (!strcmp(verb, "over") && r->extra) {
+		r->profiling = false;
+	} else if (!strcmp(verb, "bye")) {
+		r->bye = true;
+	} else {
+		fail(r, RESULTS_GARBLED, "unexpected record '%.20s'", verb);
+	}
+}
+
 /* A record with our nonce: @verb and what follows the nonce. */
 static void take_record(struct results *r, const char *verb, const char *rest, double now_s)
 {
-	if (!strcmp(verb, "noexec")) {
+	if (r->extra || !strcmp(verb, "extra")) {
+		take_observed(r, verb, rest);
+	} else if (!strcmp(verb, "noexec")) {
 		fail(r, RESULTS_NO_EXEC, "%s", rest);
 	} else if (!strcmp(verb, "end")) {
 		if (r->in_run)
@@ -182,14 +252,14 @@ static void end_line(struct results *r, double now_s)
 		line[n] = 0;
 		record = split_record(r, line, &verb, &rest);
 	}
-	if (record || !r->in_run) {
+	if (record || !(r->in_run || r->in_file)) {
 		r->buf.len = r->line;
 		if (r->buf.buf)
 			r->buf.buf[r->line] = 0;
 	}
 	if (record)
 		take_record(r, verb, rest, now_s);
-	else if (r->in_run)
+	else if (r->in_run || r->in_file)
 		str_add(&r->buf, "\n");
 	r->line = r->buf.len;
 }
@@ -199,12 +269,17 @@ static void add_bytes(struct results *r, const char *data, size_t n)
 {
 	size_t len = r->buf.len - r->line;
 
-	if (!r->in_run && (r->noise += n) > NOISE_MAX) {
+	if (r->extra && (r->extra_bytes += n) > RESULTS_EXTRA_MAX) {
+		fail(r, RESULTS_TOO_MUCH, "the extra runs sent more than %zu bytes",
+		     RESULTS_EXTRA_MAX);
+		return;
+	}
+	if (!r->in_run && !r->in_file && (r->noise += n) > NOISE_MAX) {
 		fail(r, RESULTS_GARBLED, "the guest floods the result channel");
 		return;
 	}
 	/* Outside a run only records matter: of anything longer one byte too many is kept. */
-	if (!r->in_run && len + n > RESULTS_LINE_MAX + 1)
+	if (!r->in_run && !r->in_file && len + n > RESULTS_LINE_MAX + 1)
 		n = RESULTS_LINE_MAX + 1 - len;
 	str_addmem(&r->buf, data, n);
 	/* The agent cuts before us; this is for garbage. Room for its line break and the end record. */
@@ -221,7 +296,7 @@ void results_feed(struct results *r, const char *data, size_t n, double now_s)
 		size_t part = nl ? (size_t)(nl - data) : n;
 
 		add_bytes(r, data, part);
-		if (nl && !r->failure)
+		if (nl && !r->failure && !r->bye)
 			end_line(r, now_s);
 		part += nl != NULL;
 		data += part;

@@ -9,7 +9,8 @@
 #include "base/str.h"
 #include "target/target.h"
 
-#define RESULTS_LINE_MAX 1024 /* longer lines are no records */
+#define RESULTS_LINE_MAX 1024               /* longer lines are no records */
+#define RESULTS_EXTRA_MAX ((size_t)8 << 20) /* bytes that extra runs may send */
 
 /* What ended the trial early; the text is in `text`. */
 enum results_failure {
@@ -27,6 +28,12 @@ struct results {
 	struct target_result *out; /* complete runs are added here; borrowed */
 
 	bool hello, bye; /* seen */
+	/* All runs that count are over and extra ones began: from here on nothing that goes wrong
+	 * is an outcome, it ends the extra runs (bye). */
+	bool extra;
+	char extra_text[256]; /* what went wrong in them, neutralised; "" nothing */
+	bool profiling;       /* runs for the profile are going on */
+	unsigned extra_step;  /* grows with each record of them */
 	bool in_run;
 	unsigned run; /* begun last, 0: none */
 	enum results_failure failure;
@@ -41,6 +48,8 @@ struct results {
 	size_t line;    /* where the current line starts in buf */
 	size_t noise;   /* bytes outside runs */
 	double run_start;
+	bool in_file;       /* the bytes of a file come: buf */
+	size_t extra_bytes; /* all that came in extra runs */
 };
 
 /* @nonce and @out must outlive @r. */

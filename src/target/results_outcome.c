@@ -102,6 +102,8 @@ int results_judge(const struct results_view *v, struct target_result *r, struct 
 	char line[200];
 	enum console_sign sign = console_scan(v->console, v->console_bytes, line, sizeof(line));
 
+	snprintf(r->observe_detail, sizeof(r->observe_detail), "%s",
+		 h->extra && !h->bye ? "they were cut short" : h->extra_text);
 	if (h->failure == RESULTS_NO_EXEC)
 		return results_judge_failure(v, r, e);
 	if (sign == CONSOLE_WARNING)
@@ -112,7 +114,7 @@ int results_judge(const struct results_view *v, struct target_result *r, struct 
 		return results_judge_failure(v, r, e);
 	if (last && last->status != 0)
 		return bad_status((unsigned)r->n_runs, last->status, sign, line, r);
-	if (!h->bye)
+	if (!h->bye && !h->extra)
 		return 1;
 	if (r->n_runs < v->job->runs)
 		return results_outcome(r, TRIAL_GARBLED, "%zu runs came of %u", r->n_runs,

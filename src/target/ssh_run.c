@@ -22,7 +22,8 @@
 #define START_MS 60000 /* from hello or a run's end to the next begin: settings, stragglers */
 #define BYE_MS 60000   /* settings are put back before it */
 #define SLACK_MS 10000 /* what the agent may take beyond the limit that it enforces itself */
-#define END_MS 60000   /* from the bye to the end: the kernel log, which a slow machine sends */
+#define EXTRA_STATE 0x40000000u /* above those of runs */
+#define END_MS 60000 /* from the bye to the end: the kernel log, which a slow machine sends */
 #define STEP_MS 60000
 #define BYTES_PER_MS 100 /* the slowest link that is waited for */
 #define ERRORS_MAX (1u << 20)
@@ -169,15 +170,19 @@ static void renew_limit(struct run *x)
 	const struct results *h = &x->results;
 	unsigned state = is_over(x) ? -1u : !h->hello ? 0 : 1 + 2 * h->run + h->in_run;
 
+	if (h->extra && !is_over(x))
+		state = EXTRA_STATE + h->extra_step;
 	if (state == x->state)
 		return;
 	if (x->state == 0)
 		x->hello_s = x->last_s = clock_mono_s();
 	x->state = state;
-	if (!h->in_run)
+	if (!h->in_run && !h->extra)
 		x->last_s = clock_mono_s();
 	if (is_over(x))
 		set_limit(x, END_MS);
+	else if (h->extra)
+		set_limit(x, x->job->run_timeout_ms + x->job->observe.time_ms + SLACK_MS);
 	else if (h->in_run)
 		set_limit(x, x->job->run_timeout_ms + SLACK_MS);
 	else
@@ -243,6 +248,7 @@ static int write_job(struct run *x, struct str *text, struct err *e)
 		.nonce = x->job->nonce,
 		.runs = x->job->runs,
 		.run_timeout_ms = x->job->run_timeout_ms,
+		.observe = x->job->observe,
 		.settings = x->o->settings,
 		.n_settings = x->o->n_settings,
 		.argv = x->o->argv,

@@ -11,6 +11,14 @@
 #include "base/str.h"
 #include "core/trial.h"
 
+/* What is looked at in extra runs after those that count. All 0: there are none. */
+struct target_observe {
+	bool snapshots;   /* of /proc, before, during and after one run */
+	unsigned stacks;  /* looks a second at the kernel stacks of the workload's threads */
+	unsigned profile; /* samples a second of the program counter, from outside (qemu) */
+	int64_t time_ms;  /* runs of stacks and profile each go on until so much has passed */
+};
+
 /* What one trial needs. All borrowed. */
 struct target_job {
 	const char *commit; /* 40 hex */
@@ -28,6 +36,7 @@ struct target_job {
 	const char *nonce;      /* frames this trial's results; hex */
 	unsigned runs;          /* warm-ups included */
 	int64_t run_timeout_ms; /* one run of the workload */
+	struct target_observe observe;
 	const struct strv *env; /* "KREGRESS_…=…" for commands that a campaign names */
 	void (*tick)(void *cookie, const char *stage); /* "boot", "run 2/5"; may be NULL */
 	void *tick_cookie;
@@ -42,6 +51,29 @@ struct target_run {
 };
 #define TARGET_OUTPUT_MAX (1u << 20)
 
+/* What the kernel told of itself in extra runs; untrusted. */
+struct target_file {
+	char phase[12]; /* "before", "during", "after"; "over" for what was counted */
+	char name[32];  /* "vmstat", "pressure/cpu", …; "stacks" */
+	char *text;     /* NULL: it did not come whole */
+	size_t n;
+	bool cut; /* it was longer */
+};
+
+/* Program counters seen from outside, each once, in no order. */
+struct target_profile {
+	struct target_hit {
+		uint64_t address;
+		uint64_t count;
+	} * hits;
+	size_t n_hits, room;
+	uint64_t samples;    /* one for each CPU and look */
+	double seconds;      /* of the runs, on the host's clock */
+	double cost_seconds; /* of those, how long the guest stood still for it */
+};
+#define TARGET_HITS_MAX 65536 /* different addresses; more are not kept, but counted */
+void target_profile_add(struct target_profile *p, uint64_t address);
+
 struct target_result {
 	enum trial_outcome
 		outcome; /* TRIAL_OK: all runs ended with status 0; metrics are the caller's */
@@ -54,7 +86,11 @@ struct target_result {
 	char boot_id[40];     /* "" where there is none */
 	char build_id[65];
 	char release[80];
-	struct strv facts;   /* "NAME=value": accelerator, cpu model, memory, … */
+	struct target_file *files; /* of extra runs */
+	size_t n_files;
+	struct target_profile profile;
+	char observe_detail[256]; /* what went wrong in the extra runs; "" nothing */
+	struct strv facts;        /* "NAME=value": accelerator, cpu model, memory, … */
 	bool boot_timed_out; /* outcome boot_failed by time-out alone, or by QEMU's stopping the
 			      * guest: the canary rule applies */
 };
@@ -62,6 +98,9 @@ void target_result_release(struct target_result *r);
 /* Append a run, taking @output. */
 void target_result_add_run(struct target_result *r, char *output, size_t n, int status,
 			   double seconds);
+
+/* Append a file without text; @phase of @n bytes and @name fit. */
+void target_result_add_file(struct target_result *r, const char *phase, size_t n, const char *name);
 
 struct target;
 

@@ -43,6 +43,7 @@ struct attempt {
 	enum qemu_accel accel;
 	bool auto_accel, deterministic;
 	bool full_disk; /* where console.log goes */
+	struct target_observe observe;
 	unsigned cpus;
 	const char *qemu, *machine, *extra_arg, *cache_dir;
 };
@@ -114,6 +115,7 @@ static void make_initrd(const struct attempt *a, const char *nonce, const char *
 		.runs = a->runs ? a->runs : 1,
 		.argv = argv,
 		.run_timeout_ms = a->timeout_ms ? a->timeout_ms : 10000,
+		.observe = a->observe,
 		.settings = &setting,
 		.n_settings = a->setting != NULL,
 	};
@@ -184,6 +186,7 @@ static inline int try_qemu(const struct attempt *a, struct target_result *r, str
 		.nonce = nonce,
 		.runs = a->runs ? a->runs : 1,
 		.run_timeout_ms = a->timeout_ms ? a->timeout_ms : 10000,
+		.observe = a->observe,
 	};
 	struct target t;
 	int ret;

@@ -49,6 +49,11 @@ static void check_bounds(const struct reading *g)
 		MUST(g->out.runs[i].n <= TARGET_OUTPUT_MAX);
 		MUST(g->out.runs[i].status >= 0 && g->out.runs[i].status <= 255);
 	}
+	MUST(!g->r.extra || (g->r.failure == RESULTS_FINE && g->out.n_runs == RUNS));
+	MUST(g->r.extra || g->out.n_files == 0);
+	for (size_t i = 0; i < g->out.n_files; i++)
+		MUST(g->out.files[i].n <= RESULTS_EXTRA_MAX && !strstr(g->out.files[i].name, ".."));
+	MUST(g->m.look.n <= QEMU_CPUS_MAX);
 	for (const char *p = g->r.text; *p; p++)
 		MUST((unsigned char)*p >= ' ' || *p == '\t');
 }
@@ -58,7 +63,14 @@ static void check_equal(const struct reading *a, const struct reading *b)
 	MUST(a->r.failure == b->r.failure && a->r.bye == b->r.bye && a->r.hello == b->r.hello);
 	MUST(a->r.run == b->r.run && a->r.in_run == b->r.in_run);
 	MUST(!strcmp(a->r.text, b->r.text) && !strcmp(a->r.build_id, b->r.build_id));
-	MUST(a->out.n_runs == b->out.n_runs);
+	MUST(a->out.n_runs == b->out.n_runs && a->out.n_files == b->out.n_files);
+	MUST(a->r.extra == b->r.extra && !strcmp(a->r.extra_text, b->r.extra_text));
+	for (size_t i = 0; i < a->out.n_files; i++) {
+		MUST(a->out.files[i].n == b->out.files[i].n);
+		MUST(!a->out.files[i].text == !b->out.files[i].text);
+		MUST(!a->out.files[i].text ||
+		     !memcmp(a->out.files[i].text, b->out.files[i].text, a->out.files[i].n));
+	}
 	for (size_t i = 0; i < a->out.n_runs; i++) {
 		MUST(a->out.runs[i].n == b->out.runs[i].n);
 		MUST(a->out.runs[i].status == b->out.runs[i].status);

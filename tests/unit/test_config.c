@@ -60,6 +60,10 @@ static void a_minimal_campaign_gets_every_default(void **state)
 	assert_int_equal(c.skips, SKIPS_BORDERS);
 	assert_false(c.confirm.revert);
 	assert_int_equal(c.confirm.boots, 0);
+	assert_true(c.confirm.snapshots);
+	assert_int_equal(c.confirm.stacks, 100);
+	assert_int_equal(c.confirm.profile, 0);
+	assert_int_equal(c.confirm.observe_time_ms, 2000);
 	config_release(&c);
 }
 

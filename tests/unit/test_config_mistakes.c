@@ -15,7 +15,8 @@ static void unknown_sections_and_keys_ask_what_was_meant(void **state)
 	check_line("measure", "threshold = 1",
 		   "unknown key 'threshold' in [measure] (it belongs to [verdict])");
 	check_line("confirm", "zzzzz = 1",
-		   "unknown key 'zzzzz' in [confirm] (known: revert, boots)");
+		   "unknown key 'zzzzz' in [confirm] (known: revert, boots, snapshots, stacks, "
+		   "profile, observe_time)");
 	check_refused(QEMU "[qqqqqqqqqqq]\n", 8,
 		      "unknown section 'qqqqqqqqqqq' (known: campaign, build, target, workload, "
 		      "measure, verdict, confirm)");

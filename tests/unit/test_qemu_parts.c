@@ -249,6 +249,71 @@ static void options_that_contradict_each_other_are_refused(void **state)
 	target_close(&t);
 }
 
+/* As QEMU 7.2 prints them, cut short; by hand. */
+static void program_counters_are_found_in_what_qemu_prints(void **state)
+{
+	uint64_t pc[4];
+
+	(void)state;
+	assert_int_equal(qmp_read_counters("\r\nCPU#0\r\nRAX=0000000000000000 RBX=1\r\n"
+					   "RIP=ffffffff812872db RFL=00000246\r\nCS =0010 0\r\n"
+					   "CPU#1\r\nRIP=0000000000423b8a RFL=1\r\n",
+					   pc, 4),
+			 2);
+	assert_true(pc[0] == 0xffffffff812872db && pc[1] == 0x423b8a);
+	assert_int_equal(qmp_read_counters("EAX=0 EIP=c0101234 EFL=0", pc, 4), 1);
+	assert_true(pc[0] == 0xc0101234);
+	assert_int_equal(qmp_read_counters(" PC=ffff800010081234 X00=1", pc, 4), 1);
+	assert_int_equal(qmp_read_counters("RIP=1 RIP=2 RIP=3 RIP=4 RIP=5", pc, 4), 4);
+	assert_int_equal(qmp_read_counters("RIP= RIP=zz RIP=11112222333344445 RIP", pc, 4), 0);
+	assert_int_equal(qmp_read_counters("", pc, 4), 0);
+}
+
+static void a_look_stops_the_guest_only_by_itself(void **state)
+{
+	struct qmp m = { .fd = -1 };
+
+	(void)state;
+	qmp_look(&m);
+	assert_true(m.look.pending);
+	feed_qmp(&m,
+		 "{\"event\": \"STOP\"}\r\n{\"return\": {}, \"id\": \"look-stop\"}\r\n"
+		 "{\"return\": \"CPU#0\\r\\nRIP=000000000000002a RFL=2\", \"id\": \"look\"}\r\n");
+	assert_true(m.look.pending && !m.stopped);
+	feed_qmp(&m, "{\"event\": \"RESUME\"}\r\n{\"return\": {}, \"id\": \"look-cont\"}\r\n");
+	assert_true(!m.look.pending && !m.stopped);
+	assert_int_equal(m.look.n, 1);
+	assert_true(m.look.pc[0] == 42);
+	/* The next one is QEMU's own. */
+	feed_qmp(&m, "{\"event\": \"STOP\"}\r\n");
+	assert_true(m.stopped);
+	qmp_release(&m);
+
+	/* It had stopped the guest before us: that is what its refusal to go on says. */
+	m = (struct qmp){ .fd = -1 };
+	qmp_look(&m);
+	feed_qmp(&m, "{\"return\": {}, \"id\": \"look-stop\"}\r\n"
+		     "{\"error\": {\"desc\": \"no\"}, \"id\": \"look\"}\r\n"
+		     "{\"error\": {\"desc\": \"reset is required\"}, \"id\": \"look-cont\"}\r\n");
+	assert_true(m.stopped && !m.look.pending && m.look.n == 0);
+	assert_string_equal(m.error, "");
+	qmp_release(&m);
+}
+
+static void hits_are_counted_by_address(void **state)
+{
+	struct target_result r = { .outcome = TRIAL_OK };
+
+	(void)state;
+	for (unsigned i = 0; i < 2 * TARGET_HITS_MAX; i++)
+		target_profile_add(&r.profile, (i * 7919u) % (TARGET_HITS_MAX + 9));
+	assert_int_equal(r.profile.samples, 2 * TARGET_HITS_MAX);
+	assert_int_equal(r.profile.n_hits, TARGET_HITS_MAX);
+	for (size_t i = 1; i < r.profile.n_hits; i++)
+		assert_true(r.profile.hits[i - 1].address < r.profile.hits[i].address);
+	target_result_release(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -259,6 +324,9 @@ int main(void)
 		cmocka_unit_test(a_vmlinux_with_a_pvh_entry_is_preferred),
 		cmocka_unit_test(a_bzimage_says_itself_how_much_memory_it_takes),
 		cmocka_unit_test(options_that_contradict_each_other_are_refused),
+		cmocka_unit_test(program_counters_are_found_in_what_qemu_prints),
+		cmocka_unit_test(a_look_stops_the_guest_only_by_itself),
+		cmocka_unit_test(hits_are_counted_by_address),
 	};
 
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);

@@ -184,6 +184,100 @@ static void memory_stays_bounded_whatever_comes(void **state)
 	assert_int_equal(res.failure, RESULTS_GARBLED);
 }
 
+#define RUNS HELLO R("begin", " 1") R("end", " 0") R("begin", " 2") R("end", " 0")
+
+static void extra_runs_bring_files_however_they_are_cut(void **state)
+{
+	static const char text[] = RUNS R("extra", " snapshots")
+		R("file", " before vmstat") "a 1\nkregress: end 0123456789abcdef 0\n" R(
+			"eof", " whole") R("file", " before pressure/cpu") R("eof", " cut")
+			R("extra", " profile") R("over", " 5000")
+				R("file", " over stacks") "looks 1\n" R("eof", " whole")
+					R("bye", "");
+
+	(void)state;
+	for (size_t step = 1; step < sizeof(text); step++) {
+		feed_in(text, sizeof(text) - 1, step);
+		assert_int_equal(res.failure, RESULTS_FINE);
+		assert_true(res.extra && res.bye && !res.profiling);
+		assert_string_equal(res.extra_text, "");
+		assert_int_equal(out.n_runs, 2);
+		assert_int_equal(out.n_files, 3);
+		assert_string_equal(out.files[0].phase, "before");
+		assert_string_equal(out.files[0].name, "vmstat");
+		assert_string_equal(out.files[0].text, "a 1\nkregress: end 0123456789abcdef 0\n");
+		assert_false(out.files[0].cut);
+		assert_string_equal(out.files[1].name, "pressure/cpu");
+		assert_int_equal(out.files[1].n, 0);
+		assert_true(out.files[1].cut);
+		assert_string_equal(out.files[2].text, "looks 1\n");
+	}
+	feed(RUNS R("extra", " profile"));
+	assert_true(res.profiling && !res.bye);
+	feed(RUNS R("extra", " profile") R("extra", " stacks"));
+	assert_true(!res.profiling && !res.bye);
+}
+
+/* What goes wrong once the runs that count are over ends them, and takes nothing away. */
+static void a_mistake_in_extra_runs_is_no_failure(void **state)
+{
+	static const char *const wrong[] = {
+		R("begin", " 3"),
+		R("end", " 0"),
+		R("noexec", " x"),
+		R("hello", " 1"),
+		R("eof", " whole"),
+		R("file", " before"),
+		R("file", " b4 vmstat"),
+		R("file", " before ../../etc/passwd"),
+		R("file", " toolongaphase vmstat"),
+		R("file", " before vmstat") R("file", " before x"),
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		_cleanup_str_ struct str text = STR_INIT;
+
+		str_addf(&text, "%s%s%s", RUNS, R("extra", " snapshots"), wrong[i]);
+		feed(str_text(&text));
+		assert_int_equal(res.failure, RESULTS_FINE);
+		assert_true(res.bye && res.extra_text[0]);
+		assert_int_equal(out.n_runs, 2);
+	}
+}
+
+static void extra_runs_come_after_all_others(void **state)
+{
+	(void)state;
+	check_failure(HELLO R("extra", " stacks"), RESULTS_GARBLED, "after run 0 of 2");
+	check_failure(HELLO R("begin", " 1") R("extra", " stacks"), RESULTS_GARBLED,
+		      "after run 1 of 2");
+	check_failure(HELLO R("begin", " 1") R("end", " 0") R("extra", " stacks"), RESULTS_GARBLED,
+		      "after run 1 of 2");
+	check_failure(HELLO R("begin", " 1") R("end", " 0") R("begin", " 2") R("end", " 3")
+			      R("extra", " stacks"),
+		      RESULTS_GARBLED, "after run 2 of 2");
+	check_failure(RUNS R("file", " before vmstat"), RESULTS_GARBLED,
+		      "unexpected record 'file'");
+}
+
+static void files_stay_bounded_whatever_comes(void **state)
+{
+	static char block[65536];
+	size_t n = 0;
+
+	(void)state;
+	memset(block, 'x', sizeof(block));
+	block[sizeof(block) - 1] = '\n';
+	feed(RUNS R("extra", " snapshots") R("file", " before vmstat"));
+	for (; n < 64u << 20 && !res.bye; n += sizeof(block))
+		results_feed(&res, block, sizeof(block), 0);
+	assert_true(res.bye && n <= RESULTS_EXTRA_MAX + sizeof(block));
+	assert_int_equal(res.failure, RESULTS_FINE);
+	assert_non_null(strstr(res.extra_text, "sent more than"));
+	assert_null(out.files[0].text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -195,6 +289,10 @@ int main(void)
 		cmocka_unit_test(the_agents_own_verdicts_are_told_apart),
 		cmocka_unit_test(text_of_the_guest_comes_back_harmless),
 		cmocka_unit_test(memory_stays_bounded_whatever_comes),
+		cmocka_unit_test(extra_runs_bring_files_however_they_are_cut),
+		cmocka_unit_test(a_mistake_in_extra_runs_is_no_failure),
+		cmocka_unit_test(extra_runs_come_after_all_others),
+		cmocka_unit_test(files_stay_bounded_whatever_comes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, clean_up);

@@ -78,6 +78,38 @@ static void imitate(void)
 	printf("no newline at the end");
 }
 
+/* Until @ms have passed: in user space, or in the kernel, which clears what it copies to us. */
+static void busy(long ms, int in_kernel)
+{
+	static char block[MEGABYTE];
+	long end = now_ns() + ms * 1000000;
+	FILE *f = in_kernel ? fopen("/dev/zero", "r") : NULL;
+	volatile long n = 0;
+
+	if (f)
+		setvbuf(f, NULL, _IONBF, 0);
+	while (now_ns() < end) {
+		if (f && fread(block, 1, sizeof(block), f) != sizeof(block))
+			exit(1);
+		for (int i = 0; !f && i < 100000; i++)
+			n += i;
+	}
+}
+
+/* True in run @n: runs are counted in a file. */
+static int is_run(long n)
+{
+	FILE *f = fopen("/tmp/runs", "a+");
+	long bytes;
+
+	if (!f)
+		return 0;
+	fputc('x', f);
+	bytes = ftell(f);
+	fclose(f);
+	return bytes == n;
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -105,6 +137,16 @@ int main(int argc, char **argv)
 		reboot(RB_HALT_SYSTEM);
 	else if (!strcmp(what, "measure"))
 		measure();
+	else if (!strcmp(what, "spin"))
+		busy(atol(value), 0);
+	else if (!strcmp(what, "zero"))
+		busy(atol(value), 1);
+	else if (!strcmp(what, "nap"))
+		usleep((useconds_t)atol(value) * 1000);
+	else if (!strcmp(what, "reset-in-run"))
+		return is_run(atol(value)) ? reboot(RB_AUTOBOOT) : 0;
+	else if (!strcmp(what, "die-in-run"))
+		return is_run(atol(value)) ? raise(SIGSEGV) : 0;
 	else if (!strcmp(what, "imitate"))
 		imitate();
 	else
