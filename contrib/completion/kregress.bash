@@ -4,7 +4,7 @@
 # Options of a command, or of kregress itself; kept equal to the help texts by a test.
 _kregress_options() {
 	case $1 in
-	run) echo '--from-git --replay --recheck --json -o -h --help' ;;
+	run) echo '--from-git --replay --recheck --revert --json -o -h --help' ;;
 	status|replay) echo '--json -o -h --help' ;;
 	log) echo '--git --json -o -h --help' ;;
 	report) echo '--format --plots -o -h --help' ;;
@@ -41,7 +41,7 @@ _kregress_revisions() {
 _kregress_value() {
 	case $1 in
 	-C|--repo|--plots) mapfile -t COMPREPLY < <(compgen -d -- "$2") ;;
-	--output|--replay) mapfile -t COMPREPLY < <(compgen -f -- "$2") ;;
+	--output|--replay|--revert) mapfile -t COMPREPLY < <(compgen -f -- "$2") ;;
 	--workload|-c) mapfile -t COMPREPLY < <(compgen -f -X '!*.ini' -- "$2"; compgen -d -- "$2") ;;
 	--format) _kregress_words 'text mail html json junit' "$2" ;;
 	--hunt) _kregress_words 'regression fix' "$2" ;;

@@ -1,41 +1,50 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* After the search: culprit against parent, and reverted. */
+/* After the search: culprit against parent, reverted, and applied. */
 #include "campaign/confirm.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fs.h"
 #include "base/log.h"
 #include "campaign/patches.h"
 #include "campaign/status_page.h"
 #include "campaign/trial_internal.h"
 
-enum arm_index { ARM_PARENT, ARM_CULPRIT, ARM_REVERT, ARMS };
+enum arm_index { ARM_PARENT, ARM_CULPRIT, ARM_REVERT, ARM_APPLY, ARMS };
+
+#define PATCH_MAX (16u << 20) /* bytes of a revert made by hand */
 
 /* One kernel that is compared, and its stored boots. */
 struct arm {
 	struct commit_id id; /* null: there is none */
 	struct verdict_data data;
-	unsigned boots; /* good ones and failed ones */
-	char *detail;   /* of a failure */
+	unsigned boots;  /* good ones and failed ones */
+	char *detail;    /* of a failure */
+	char *conflicts; /* files for which it cannot be made */
 };
 
 struct confirm {
 	struct session *s;
 	struct arm arm[ARMS];
-	char *conflicts; /* files in which the revert conflicts */
 };
 
-static const char *const arm_name[ARMS] = { "parent", "culprit", "culprit reverted" };
+static const char *const arm_name[ARMS] = { "parent", "culprit", "culprit reverted",
+					    "culprit applied" };
+/* Kinds of notes that say how it was made, and why not. */
+static const char *const note_made[ARMS] = { [ARM_REVERT] = "revert", [ARM_APPLY] = "apply" };
+static const char *const note_conflict[ARMS] = {
+	[ARM_REVERT] = "revert-conflict", [ARM_APPLY] = "apply-conflict"
+};
 
 static void confirm_release(struct confirm *c)
 {
 	for (int i = 0; i < ARMS; i++) {
 		verdict_data_release(&c->arm[i].data);
 		free(c->arm[i].detail);
+		free(c->arm[i].conflicts);
 	}
-	free(c->conflicts);
 }
 
 static int see_trial(const struct store_trial *t, void *cookie)
@@ -66,8 +75,9 @@ static int see_trial(const struct store_trial *t, void *cookie)
 }
 
 /*
- * Notes "<culprit> <commit without it>" and "<culprit> <files>" remember what became of the
- * revert; other settings can have found another culprit, whose revert is not this one's.
+ * Notes "<culprit> <commit made>" and "<culprit> <files>" remember what became of the revert and
+ * of applying it; the last one counts. Other settings can have found another culprit, whose notes
+ * are not this one's.
  */
 static int see_note(const struct store_note *n, void *cookie)
 {
@@ -79,11 +89,17 @@ static int see_note(const struct store_note *n, void *cookie)
 	    n->text[COMMIT_HEX] != ' ')
 		return 0;
 	rest = n->text + COMMIT_HEX + 1;
-	if (str_eq(n->kind, "revert"))
-		commit_parse(rest, &c->arm[ARM_REVERT].id);
-	if (str_eq(n->kind, "revert-conflict")) {
-		free(c->conflicts);
-		c->conflicts = xstrdup(rest);
+	for (int i = ARM_REVERT; i < ARMS; i++) {
+		struct arm *a = &c->arm[i];
+
+		if (!str_eq(n->kind, note_made[i]) && !str_eq(n->kind, note_conflict[i]))
+			continue;
+		free(a->conflicts);
+		a->conflicts = NULL;
+		if (str_eq(n->kind, note_made[i]))
+			commit_parse(rest, &a->id);
+		else
+			a->conflicts = xstrdup(rest);
 	}
 	return 0;
 }
@@ -111,38 +127,116 @@ static int load(struct session *s, struct confirm *c, struct err *e)
 	return 1;
 }
 
-/* Make the revert once; where it conflicts, say so and go on without. */
-static int prepare_revert(struct confirm *c, struct err *e)
+/* Where the files of a change that conflicts are left. */
+static char *conflict_dir(const struct session *s, enum arm_index i,
+			  const struct commit_id *culprit)
+{
+	char hex[COMMIT_HEX + 1];
+
+	return xasprintf("%s/%s-%.12s", s->cfg->campaign.state, note_conflict[i],
+			 commit_hex(culprit, hex));
+}
+
+static int note_arm(struct confirm *c, const char *kind, const char *what, struct err *e)
+{
+	char culprit[COMMIT_HEX + 1];
+	_cleanup_free_ char *note = xasprintf("%s %s", commit_hex(&c->arm[ARM_CULPRIT].id, culprit),
+					      what);
+
+	return store_note_add(c->s->store, kind, note, 0, e);
+}
+
+/* It is a commit of ours on top of @onto from now on. */
+static int made(struct confirm *c, enum arm_index i, const struct commit_id *onto, struct err *e)
+{
+	char hex[COMMIT_HEX + 1];
+
+	patches_take_after(c->s, &c->arm[i].id, onto);
+	return note_arm(c, note_made[i], commit_hex(&c->arm[i].id, hex), e);
+}
+
+/* Make the culprit's change or its reversal once; where it conflicts, say so and go on without. */
+static int prepare(struct confirm *c, enum arm_index i, const struct commit_id *onto, struct err *e)
 {
 	struct session *s = c->s;
+	struct arm *a = &c->arm[i];
+	_cleanup_free_ char *dir = conflict_dir(s, i, &c->arm[ARM_CULPRIT].id);
 	_cleanup_strv_ struct strv conflicts = STRV_INIT;
 	_cleanup_str_ struct str files = STR_INIT;
-	_cleanup_free_ char *note = NULL;
-	char culprit[COMMIT_HEX + 1], hex[COMMIT_HEX + 1];
 	int ret;
 
-	/* Without a build of ours there is no kernel to make. */
-	if (!s->cfg->confirm.revert || s->cfg->build.type != BUILD_KERNEL ||
-	    !commit_is_null(&c->arm[ARM_REVERT].id) || c->conflicts)
+	if (!commit_is_null(&a->id) || a->conflicts)
 		return 0;
 	if (trial_open_builder(s, e) < 0)
 		return -1;
-	commit_hex(&c->arm[ARM_CULPRIT].id, culprit);
-	ret = builder_revert(s->builder, &c->arm[ARM_CULPRIT].id, &s->new, &c->arm[ARM_REVERT].id,
-			     &conflicts, e);
+	ret = builder_rework(s->builder, i == ARM_REVERT ? REPO_REVERT : REPO_APPLY,
+			     &c->arm[ARM_CULPRIT].id, onto, dir, &a->id, &conflicts, e);
 	if (ret < 0)
 		return -1;
-	if (ret > 0) {
-		patches_take_after(s, &c->arm[ARM_REVERT].id, &s->new);
-		note = xasprintf("%s %s", culprit, commit_hex(&c->arm[ARM_REVERT].id, hex));
-		return store_note_add(s->store, "revert", note, 0, e);
-	}
+	if (ret > 0)
+		return made(c, i, onto, e);
 	str_join_words(&files, conflicts.v);
-	c->conflicts = xstrdup(str_text(&files));
-	log_info("confirm: the culprit cannot be reverted on the newer end: conflicts in %s",
-		 c->conflicts);
-	note = xasprintf("%s %s", culprit, c->conflicts);
-	return store_note_add(s->store, "revert-conflict", note, 0, e);
+	a->conflicts = xstrdup(str_text(&files));
+	log_info("confirm: the culprit cannot be %s on the %s end: conflicts in %s (left in '%s')",
+		 i == ARM_REVERT ? "reverted" : "applied", i == ARM_REVERT ? "newer" : "older",
+		 a->conflicts, dir);
+	return note_arm(c, note_conflict[i], a->conflicts, e);
+}
+
+/* Without a build of ours there is no kernel to make. */
+static bool reverts(const struct session *s)
+{
+	return s->cfg->confirm.revert && s->cfg->build.type == BUILD_KERNEL;
+}
+
+/* The revert that a person made, as a commit. 0; -1. */
+static int hand_made(struct session *s, struct commit_id *id, struct err *e)
+{
+	_cleanup_str_ struct str patch = STR_INIT;
+
+	if (!fs_exists(s->hand))
+		return repo_resolve(s->repo, s->hand, "--revert", id, e);
+	if (trial_open_builder(s, e) < 0 || fs_read(s->hand, PATCH_MAX, &patch, e) < 0 ||
+	    builder_patch(s->builder, s->hand, &patch, &s->new, id, e) < 0)
+		return err_wrap(e, "--revert");
+	return 0;
+}
+
+int confirm_take_hand_made(struct session *s, const char *what, struct err *e)
+{
+	struct commit_id id;
+
+	if (!s->cfg->confirm.boots || !reverts(s))
+		return err_set(e, ERR_CONFIG,
+			       "--revert: nothing is reverted here (revert = yes and boots = 3 in "
+			       "[confirm], with kernels that are built)");
+	if (!fs_exists(what) && repo_resolve(s->repo, what, "--revert", &id, e) < 0)
+		return err_wrap(e, "--revert: '%s' is no file, and no commit", what);
+	free(s->hand);
+	s->hand = xstrdup(what);
+	return 0;
+}
+
+/* 1: what the store has of an arm is to be read again; 0; -1. */
+static int prepare_all(struct confirm *c, struct err *e)
+{
+	struct session *s = c->s;
+	struct commit_id id = c->arm[ARM_REVERT].id;
+
+	if (!reverts(s))
+		return 0;
+	if (s->hand && hand_made(s, &id, e) < 0)
+		return -1;
+	if (!commit_eq(&id, &c->arm[ARM_REVERT].id)) {
+		c->arm[ARM_REVERT].id = id;
+		return made(c, ARM_REVERT, &s->new, e) < 0 ? -1 : 1;
+	}
+	if (prepare(c, ARM_REVERT, &s->new, e) < 0)
+		return -1;
+	/* on its own parent it is the culprit */
+	if (commit_is_null(&c->arm[ARM_PARENT].id) || commit_eq(&c->arm[ARM_PARENT].id, &s->old))
+		return 0;
+	return prepare(c, ARM_APPLY, &s->old, e);
 }
 
 /* An arm needs boots as long as none of them failed. */
@@ -153,7 +247,7 @@ static bool wants(const struct confirm *c, int arm)
 	return !commit_is_null(&a->id) && a->boots < c->s->cfg->confirm.boots && !a->detail;
 }
 
-/* The arm with the fewest boots; ties alternate A B C, C B A. -1: all done. */
+/* The arm with the fewest boots; ties alternate A B C D, D C B A. -1: all done. */
 static int next_arm(const struct confirm *c)
 {
 	int best = -1;
@@ -196,8 +290,11 @@ int confirm_run(struct session *s, struct err *e)
 
 		if (ret <= 0)
 			return ret;
-		if (prepare_revert(&c, e) < 0)
+		ret = prepare_all(&c, e);
+		if (ret < 0)
 			return -1;
+		if (ret > 0)
+			continue;
 		arm = next_arm(&c);
 		if (arm < 0)
 			return 0;
@@ -268,28 +365,40 @@ static void judge_pair(const struct confirm *c, const struct stats_pool *pool,
 	out->state = stands(c->s, &out->diff, mp) ? CONFIRM_YES : CONFIRM_NO;
 }
 
-static void judge_revert(const struct confirm *c, const struct stats_pool *pool,
-			 struct report_confirm *out)
+/* What became of a kernel that was made. @low: it has less than the threshold. */
+static enum report_revert_state made_state(const struct confirm *c, enum arm_index i,
+					   const struct stats_pool *pool,
+					   struct stats_interval *value, bool *low, char **detail)
 {
-	const struct arm *a = &c->arm[ARM_REVERT];
-	const struct ends *ends = engine_ends(c->s->engine);
-	bool low;
+	const struct arm *a = &c->arm[i];
 
-	if (c->conflicts) {
-		out->revert = REVERT_CONFLICTS;
-		out->revert_detail = xstrdup(c->conflicts);
-	} else if (a->detail) {
-		out->revert = REVERT_FAILED;
-		out->revert_detail = xstrdup(a->detail);
-	} else if (a->data.n) {
-		out->revert = REVERT_MEASURED;
-		out->reverted = a->id;
-		out->revert_side = side(c, ARM_REVERT, pool);
-		low = out->revert_side.estimate <= ends->threshold;
-		out->revert_helps = (ends->better == METRIC_LOWER) == low;
-		if (c->s->fix)
-			out->revert_helps = !out->revert_helps;
+	if (a->conflicts || a->detail) {
+		*detail = xstrdup(a->conflicts ? a->conflicts : a->detail);
+		return a->conflicts ? REVERT_CONFLICTS : REVERT_FAILED;
 	}
+	if (!a->data.n)
+		return REVERT_NONE;
+	*value = side(c, i, pool);
+	*low = value->estimate <= engine_ends(c->s->engine)->threshold;
+	return REVERT_MEASURED;
+}
+
+static void judge_made(const struct confirm *c, const struct stats_pool *pool,
+		       struct report_confirm *out)
+{
+	/* the wanted side is the one of the metric's good end */
+	bool low, lower = engine_ends(c->s->engine)->better == METRIC_LOWER;
+
+	out->revert = made_state(c, ARM_REVERT, pool, &out->revert_side, &low, &out->revert_detail);
+	out->reverted = c->arm[ARM_REVERT].id;
+	if (out->revert == REVERT_MEASURED)
+		out->revert_helps = (low == lower) != c->s->fix;
+	out->apply = made_state(c, ARM_APPLY, pool, &out->apply_side, &low, &out->apply_detail);
+	out->applied = c->arm[ARM_APPLY].id;
+	if (out->apply == REVERT_MEASURED)
+		out->apply_shows = (low == lower) == c->s->fix;
+	if (out->revert == REVERT_CONFLICTS)
+		out->conflict_dir = conflict_dir(c->s, ARM_REVERT, &c->arm[ARM_CULPRIT].id);
 }
 
 int confirm_judge(struct session *s, struct report_confirm *out, struct err *e)
@@ -303,6 +412,6 @@ int confirm_judge(struct session *s, struct report_confirm *out, struct err *e)
 	pool = joint_pool(&c);
 	out->parent = c.arm[ARM_PARENT].id;
 	judge_pair(&c, &pool, out);
-	judge_revert(&c, &pool, out);
+	judge_made(&c, &pool, out);
 	return 0;
 }

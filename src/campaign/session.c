@@ -303,6 +303,7 @@ void session_close(struct session *s)
 {
 	target_close(&s->target);
 	guest_parts_free(s->parts);
+	free(s->hand);
 	builder_close(s->builder);
 	engine_free(s->engine);
 	store_close(s->store);

@@ -102,6 +102,7 @@ struct session {
 	struct strv env; /* KREGRESS_… for commands */
 
 	/* of this call */
+	char *hand; /* run --revert; NULL: none */
 	double started, make_seconds, boot_seconds, run_seconds;
 	char stage[160]; /* for the progress line */
 	double stage_started;

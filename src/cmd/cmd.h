@@ -58,6 +58,7 @@ struct cmd_file {
 	bool from_git;        /* --from-git */
 	char *replay;         /* --replay FILE; owned */
 	bool recheck;         /* --recheck */
+	char *revert;         /* --revert FILE|COMMIT; owned */
 	bool optional;        /* set before: no FILE and no kregress.ini is no error */
 	struct strv settings; /* of -o; owned */
 	char *path;           /* FILE as given, or found; owned */
@@ -83,6 +84,7 @@ struct repo *cmd_repo_here(void);
 #define CMD_JSON 1u
 #define CMD_GIT 2u    /* --git */
 #define CMD_IMPORT 4u /* --from-git, --replay FILE, --recheck */
+#define CMD_REVERT 8u /* --revert FILE|COMMIT */
 /* Parse "[options] [-o section.key=value]… [FILE]" and load the campaign. @known: of the above. */
 int cmd_file_parse(struct cmd_file *f, int argc, char **argv, unsigned known, struct err *e);
 

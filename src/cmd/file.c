@@ -13,10 +13,11 @@ void cmd_file_release(struct cmd_file *f)
 	strv_release(&f->settings);
 	free(f->path);
 	free(f->replay);
+	free(f->revert);
 	*f = (struct cmd_file)CMD_FILE_INIT;
 }
 
-enum { OPT_JSON = 256, OPT_GIT, OPT_FROM_GIT, OPT_REPLAY, OPT_RECHECK };
+enum { OPT_JSON = 256, OPT_GIT, OPT_FROM_GIT, OPT_REPLAY, OPT_RECHECK, OPT_REVERT };
 
 static const struct {
 	unsigned known;
@@ -27,6 +28,7 @@ static const struct {
 	{ CMD_IMPORT, { "from-git", no_argument, NULL, OPT_FROM_GIT } },
 	{ CMD_IMPORT, { "replay", required_argument, NULL, OPT_REPLAY } },
 	{ CMD_IMPORT, { "recheck", no_argument, NULL, OPT_RECHECK } },
+	{ CMD_REVERT, { "revert", required_argument, NULL, OPT_REVERT } },
 };
 
 static void take_option(struct cmd_file *f, int c)
@@ -50,6 +52,10 @@ static void take_option(struct cmd_file *f, int c)
 		break;
 	case OPT_RECHECK:
 		f->recheck = true;
+		break;
+	case OPT_REVERT:
+		free(f->revert);
+		f->revert = xstrdup(optarg);
 		break;
 	}
 }
@@ -110,6 +116,10 @@ void cmd_file_line(const struct cmd_file *f, const char *command, struct str *ou
 
 	strv_add(&words, "kregress");
 	strv_add(&words, command);
+	if (f->revert) {
+		strv_add(&words, "--revert");
+		strv_add(&words, f->revert);
+	}
 	for (size_t i = 0; i < f->settings.n; i++) {
 		strv_add(&words, "-o");
 		strv_add(&words, f->settings.v[i]);

@@ -5,6 +5,7 @@
 
 #include "base/fs.h"
 #include "base/log.h"
+#include "campaign/confirm.h"
 #include "campaign/loop.h"
 #include "campaign/summary.h"
 #include "cmd/cmd.h"
@@ -12,7 +13,8 @@
 #include "report/report.h"
 
 static const char usage[] =
-	"Usage: kregress run [--from-git | --replay <log>] [--recheck] [--json]\n"
+	"Usage: kregress run [--from-git | --replay <log>] [--recheck]\n"
+	"                    [--revert <patch|commit>] [--json]\n"
 	"                    [-o <section.key=value>]... [FILE]\n"
 	"\n"
 	"Start a campaign, or go on with it, until one commit is left; print that commit\n"
@@ -24,6 +26,8 @@ static const char usage[] =
 	"                               its ends, verdicts, skips, terms and paths\n"
 	"      --replay <log>           the same from a saved log of git bisect\n"
 	"      --recheck                measure again what such a log calls good or bad\n"
+	"      --revert <patch|commit>  the bad end without the culprit, as you made it,\n"
+	"                               where git's own revert conflicts\n"
 	"      --json                   print one JSON object instead of text\n"
 	"  -o <section.key=value>       set a key over the file's value; repeatable\n"
 	"  -h, --help                   show this text\n"
@@ -135,7 +139,7 @@ static int run(int argc, char **argv, struct err *e)
 	struct session s;
 	int ret;
 
-	if (cmd_file_parse(&f, argc, argv, CMD_JSON | CMD_IMPORT, e) < 0)
+	if (cmd_file_parse(&f, argc, argv, CMD_JSON | CMD_IMPORT | CMD_REVERT, e) < 0)
 		return -1;
 	o.recheck = f.recheck;
 	if (f.from_git || f.replay) {
@@ -144,6 +148,8 @@ static int run(int argc, char **argv, struct err *e)
 		o.import = &log;
 	}
 	ret = session_open(&s, &f.cfg, &o, e);
+	if (ret == 0 && f.revert)
+		ret = confirm_take_hand_made(&s, f.revert, e);
 	if (ret == 0)
 		ret = work(&s, &f, e);
 	session_close(&s);

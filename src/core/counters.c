@@ -188,7 +188,7 @@ static int by_p(const void *a, const void *b)
 /* Benjamini and Hochberg: q of the i-th of n in order of p is the least p·n/j of all j ≥ i. */
 static void adjust(struct counters_moved *m, size_t n)
 {
-	_cleanup_free_ struct counters_moved **order = xcalloc(n, sizeof(*order));
+	_cleanup_free_ struct counters_moved **order = xcalloc(n, sizeof(void *));
 	double least = 1;
 
 	for (size_t i = 0; i < n; i++) {
@@ -196,7 +196,7 @@ static void adjust(struct counters_moved *m, size_t n)
 		if (isnan(m[i].p))
 			return;
 	}
-	qsort(order, n, sizeof(*order), by_p);
+	qsort(order, n, sizeof(void *), by_p);
 	for (size_t i = n; i-- > 0;) {
 		least = fmin(least, order[i]->p * (double)n / (double)(i + 1));
 		order[i]->q = least;

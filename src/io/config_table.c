@@ -321,8 +321,9 @@ const struct config_key config_table[] = {
 	  FIELD(prior), KEY_EMPTY_OK },
 
 	{ "confirm", "revert", &config_kind_bool, "no",
-	  "Measure the culprit reverted on top of the bad end. Needs boots.", FIELD(confirm.revert),
-	  0 },
+	  "Measure the culprit reverted on top of the bad end, and applied on top of the good end. "
+	  "Needs boots.",
+	  FIELD(confirm.revert), 0 },
 	{ "confirm", "boots", &config_kind_count, "0",
 	  "Fresh boots of the culprit and its parent, interleaved; 0: no confirmation.",
 	  FIELD(confirm.boots), 0, .max = 10000 },

@@ -154,13 +154,24 @@ int repo_open_ours(struct repo *user, struct repo **out, struct err *e);
 int repo_checkout(struct repo *priv, const struct commit_id *id, const char *dir,
 		  const char *index_path, size_t *changed, struct err *e);
 
+enum repo_rework { REPO_REVERT, REPO_APPLY };
+
 /*
- * Undo @culprit (a merge: against its first parent) on top of @onto, three-way with
- * rename detection, as a commit without a ref in the private repository. 1 and
- * @out; 0 and the paths that conflict appended to @conflicts; -1.
+ * Undo @culprit (a merge: against its first parent), or make its change, on top of @onto,
+ * three-way with rename detection, as a commit without a ref in the private repository. 1 and
+ * @out; 0 and the paths that conflict appended to @conflicts, whose files are left in the
+ * folder @left (NULL: nowhere) with git's marks; -1.
  */
-int repo_revert(struct repo *priv, const struct commit_id *culprit, const struct commit_id *onto,
-		struct commit_id *out, struct strv *conflicts, struct err *e);
+int repo_rework(struct repo *priv, enum repo_rework how, const struct commit_id *culprit,
+		const struct commit_id *onto, const char *left, struct commit_id *out,
+		struct strv *conflicts, struct err *e);
+
+/*
+ * @onto changed by @patch (git diff, or a mail with one), as such a commit. @name: of the
+ * patch, for messages. ERR_CONFIG: it is none, or does not apply.
+ */
+int repo_patch(struct repo *priv, const char *name, const struct str *patch,
+	       const struct commit_id *onto, struct commit_id *out, struct err *e);
 
 struct mbox;
 

@@ -28,6 +28,13 @@ static void print_pair(FILE *out, const struct report *r)
 	fprintf(out, ", p = %.2g\n", c->p);
 }
 
+static void print_detail(FILE *out, const char *detail)
+{
+	fputs("  ", out);
+	print_clean(out, detail);
+	fputc('\n', out);
+}
+
 static void print_revert(FILE *out, const struct report *r)
 {
 	const struct report_confirm *c = &r->confirm;
@@ -40,14 +47,45 @@ static void print_revert(FILE *out, const struct report *r)
 		return;
 	}
 	if (c->revert == REVERT_CONFLICTS)
-		fprintf(out, "\nIt cannot be reverted on the %s end; these files conflict:\n  ",
-			end);
+		fprintf(out, "\nIt cannot be reverted on the %s end; these files conflict:\n", end);
 	else if (c->revert == REVERT_FAILED)
-		fprintf(out, "\nReverted on the %s end it cannot be measured:\n  ", end);
+		fprintf(out, "\nReverted on the %s end it cannot be measured:\n", end);
 	else
 		return;
-	print_clean(out, c->revert_detail);
-	fputc('\n', out);
+	print_detail(out, c->revert_detail);
+}
+
+static void print_apply(FILE *out, const struct report *r)
+{
+	const struct report_confirm *c = &r->confirm;
+	const char *end = r->fix ? "bad" : "good";
+
+	if (c->apply == REVERT_MEASURED) {
+		fprintf(out, "\nApplied on the %s end, %s:\n", end,
+			c->apply_shows ? "the difference is there" : "the difference is not there");
+		print_side(out, r, "applied", &c->apply_side);
+	} else if (c->apply == REVERT_CONFLICTS) {
+		fprintf(out, "\nIt does not apply on the %s end; these files conflict:\n", end);
+		print_detail(out, c->apply_detail);
+	} else if (c->apply == REVERT_FAILED) {
+		fprintf(out, "\nApplied on the %s end it cannot be measured:\n", end);
+		print_detail(out, c->apply_detail);
+	}
+}
+
+void print_conflict_remedy(FILE *out, const struct report *r)
+{
+	const struct report_confirm *c = &r->confirm;
+
+	if (!c->conflict_dir)
+		return;
+	fputs("They are left, with git's marks, in '", out);
+	print_clean(out, c->conflict_dir);
+	fprintf(out,
+		"'. A revert made by hand is taken\nwith 'kregress run --revert FILE|COMMIT': a "
+		"patch "
+		"for the %s end, or the commit.\n",
+		r->fix ? "good" : "bad");
 }
 
 void print_confirm(FILE *out, const struct report *r)
@@ -71,4 +109,5 @@ void print_confirm(FILE *out, const struct report *r)
 	if (c->state == CONFIRM_UNFINISHED)
 		fputs("\nIts confirmation is not finished: kregress run goes on with it.\n", out);
 	print_revert(out, r);
+	print_apply(out, r);
 }

@@ -176,6 +176,9 @@ static void confirm_rows(FILE *out, const struct report *r)
 	if (c->revert == REVERT_MEASURED)
 		side_row(out, r, r->fix ? "good end, fix reverted" : "bad end, culprit reverted",
 			 &c->reverted, &c->revert_side, c->boots, c->parent_side.estimate);
+	if (c->apply == REVERT_MEASURED)
+		side_row(out, r, r->fix ? "bad end, fix applied" : "good end, culprit applied",
+			 &c->applied, &c->apply_side, c->boots, c->parent_side.estimate);
 }
 
 /* What a printer for terminals says, escaped, between @before and @after; nothing for nothing. */
@@ -260,6 +263,9 @@ static void confirm_line(FILE *out, const struct report *r)
 	if (c->revert == REVERT_MEASURED)
 		fprintf(out, "; reverted, the difference %s",
 			c->revert_helps ? "is gone" : "stays");
+	if (c->apply == REVERT_MEASURED)
+		fprintf(out, "; applied on the %s end, the difference is %sthere",
+			r->fix ? "bad" : "good", c->apply_shows ? "" : "not ");
 	fputs("</p>\n", out);
 }
 

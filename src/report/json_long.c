@@ -41,6 +41,10 @@ static json_t *confirm(const struct report *r)
 	json_object_set_new(o, "reverted",
 			    c->revert == REVERT_MEASURED ? interval(&c->revert_side) : json_null());
 	json_object_set_new(o, "revert_detail", json_of_text(c->revert_detail));
+	json_object_set_new(o, "apply", word(revert, ARRAY_SIZE(revert), c->apply));
+	json_object_set_new(o, "applied",
+			    c->apply == REVERT_MEASURED ? interval(&c->apply_side) : json_null());
+	json_object_set_new(o, "apply_detail", json_of_text(c->apply_detail));
 	return o;
 }
 

@@ -59,6 +59,8 @@ void print_unseen(FILE *out, const struct report *r);
 
 /* What fresh boots said of the culprit, where there were any. */
 void print_confirm(FILE *out, const struct report *r);
+/* Where the files of a revert that conflicts are, and what to do; nothing where there are none. */
+void print_conflict_remedy(FILE *out, const struct report *r);
 
 /* good = auto: that no good end was found, what was tried and what to do. */
 void print_no_good(FILE *out, const struct report *r);

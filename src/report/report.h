@@ -59,6 +59,12 @@ struct report_confirm {
 	struct stats_interval revert_side; /* the bad end without the culprit */
 	bool revert_helps;                 /* it lies on the wanted side of the threshold */
 	char *revert_detail;
+	char *conflict_dir;               /* where the files of a revert that conflicts are */
+	enum report_revert_state apply;   /* on the good end, as revert */
+	struct commit_id applied;         /* in the private repository */
+	struct stats_interval apply_side; /* the good end with the culprit */
+	bool apply_shows;                 /* it lies on the other side of the threshold */
+	char *apply_detail;
 };
 
 /* What was said of a commit without measuring it. */

@@ -121,6 +121,7 @@ static void say_found(FILE *out, const struct report *r)
 	print_chance(out, r);
 	print_sides(out, r);
 	print_confirm(out, r);
+	print_conflict_remedy(out, r);
 	report_evidence_text(&r->evidence, PRINT_LIST_MAX / 2, out);
 	print_config(out, r);
 }
@@ -134,6 +135,7 @@ static void say_not_confirmed(FILE *out, const struct report *r)
 		print_commit(out, &r->culprit);
 	print_sides(out, r);
 	print_confirm(out, r);
+	print_conflict_remedy(out, r);
 	report_evidence_text(&r->evidence, PRINT_LIST_MAX / 2, out);
 	fputs("\nSo the step that the search saw does not come back: noise led it astray, or the "
 	      "machine\nchanged meanwhile. Measure more (min_boots and end_boots in [measure], "

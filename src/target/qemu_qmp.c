@@ -2,7 +2,6 @@
 /* QMP: QEMU's own account of how its guest fares. */
 #include "target/qemu.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -46,13 +45,12 @@ unsigned qmp_read_counters(const char *text, uint64_t *pc, unsigned max)
 
 	for (size_t i = 0; i < ARRAY_SIZE(names) && n == 0; i++)
 		for (const char *at = text; n < max && (at = strstr(at, names[i]));) {
-			char *end;
-			unsigned long long v;
+			size_t digits;
 
 			at += strlen(names[i]);
-			v = isxdigit((unsigned char)*at) ? strtoull(at, &end, 16) : 0;
-			if (isxdigit((unsigned char)*at) && end - at <= 16)
-				pc[n++] = v;
+			digits = strspn(at, "0123456789abcdefABCDEF");
+			if (digits && digits <= 16)
+				pc[n++] = strtoull(at, NULL, 16);
 		}
 	return n;
 }

@@ -176,7 +176,7 @@ is "$status $(json .culprit)" "0 $(rev c5)" "a range up to the newer end: found 
 k run revert.ini
 answers 0 "everted" "the report tells of the revert"
 revert=$(sort -u calls | while read -r id; do git -C repo cat-file -e "$id" 2>/dev/null || echo "$id"; done)
-is "$(echo "$revert" | grep -c .)" 1 "the commit without the culprit, which no range holds, was patched and measured"
+is "$(echo "$revert" | grep -c .)" 2 "the commits without the culprit and with it alone, which no range holds, were patched and measured"
 k doctor revert.ini
 cat out err >said
 grep -q 'state' said && ! grep -q 'another setup' said

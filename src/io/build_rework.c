@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Kernels without the culprit, and with it alone: commits in the private repository. */
+#include "io/build_internal.h"
+
+int builder_rework(struct builder *b, enum repo_rework how, const struct commit_id *culprit,
+		   const struct commit_id *onto, const char *left, struct commit_id *out,
+		   struct strv *conflicts, struct err *e)
+{
+	return repo_rework(b->priv, how, culprit, onto, left, out, conflicts, e);
+}
+
+int builder_patch(struct builder *b, const char *name, const struct str *patch,
+		  const struct commit_id *onto, struct commit_id *out, struct err *e)
+{
+	return repo_patch(b->priv, name, patch, onto, out, e);
+}
