@@ -78,6 +78,20 @@ int fs_read(const char *path, size_t max, struct str *out, struct err *e)
 	return fd < 0 ? -1 : slurp(fd, path, max, out, e);
 }
 
+bool fs_read_at(int fd, uint64_t bytes, uint64_t offset, void *buf, size_t n)
+{
+	if (offset > bytes || n > bytes - offset)
+		return false;
+	for (size_t done = 0; done < n;) {
+		ssize_t got = pread(fd, (char *)buf + done, n - done, (off_t)(offset + done));
+
+		if (got <= 0)
+			return false;
+		done += (size_t)got;
+	}
+	return true;
+}
+
 int fs_read_tail(const char *path, size_t max, struct str *out, struct err *e)
 {
 	_cleanup_close_ int fd = open_read(path, e);

@@ -14,6 +14,8 @@
 int fs_mkdirs(const char *path, struct err *e);
 /* Append the file's bytes to @out; ERR_CONFIG-free: ERR_NOT_FOUND, ERR_SYS. More than @max bytes: ERR_SYS. */
 int fs_read(const char *path, size_t max, struct str *out, struct err *e);
+/* @n bytes at @offset of an open file of @bytes; false: it has not so many there, or cannot be read. */
+bool fs_read_at(int fd, uint64_t bytes, uint64_t offset, void *buf, size_t n);
 /* Append at most the last @max bytes of the file to @out. */
 int fs_read_tail(const char *path, size_t max, struct str *out, struct err *e);
 /* Write through a temporary name beside it, fsync, rename. */

@@ -88,6 +88,9 @@ struct repo *cmd_repo_here(void);
 /* Parse "[options] [-o section.key=value]… [FILE]" and load the campaign. @known: of the above. */
 int cmd_file_parse(struct cmd_file *f, int argc, char **argv, unsigned known, struct err *e);
 
+/* Its part behind the options: [FILE] from argv[optind] on. */
+int cmd_file_take(struct cmd_file *f, int argc, char **argv, struct err *e);
+
 /* The last part of it, where -o and FILE are read: f->path, else kregress.ini here or above. */
 int cmd_file_load(struct cmd_file *f, struct err *e);
 

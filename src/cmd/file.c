@@ -84,6 +84,11 @@ int cmd_file_parse(struct cmd_file *f, int argc, char **argv, unsigned known, st
 {
 	if (parse_options(f, argc, argv, known, e) < 0)
 		return -1;
+	return cmd_file_take(f, argc, argv, e);
+}
+
+int cmd_file_take(struct cmd_file *f, int argc, char **argv, struct err *e)
+{
 	if (argc - optind > 1)
 		return err_set(e, ERR_USAGE,
 			       "one campaign file at a time, but '%s' and '%s' are given",

@@ -111,13 +111,7 @@ static int parse(struct cmd_file *f, int argc, char **argv, const struct format 
 			*plots = xstrdup(optarg);
 		}
 	}
-	if (argc - optind > 1)
-		return err_set(e, ERR_USAGE,
-			       "one campaign file at a time, but '%s' and '%s' are given",
-			       argv[optind], argv[optind + 1]);
-	if (optind < argc)
-		f->path = xstrdup(argv[optind]);
-	return cmd_file_load(f, e);
+	return cmd_file_take(f, argc, argv, e);
 }
 
 static int run(int argc, char **argv, struct err *e)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/elf_note.h"
+#include "base/fs.h"
 
 #define NOTES_MAX (1u << 20)
 
@@ -27,20 +28,6 @@ struct elf {
 	unsigned entry_size, entries;
 };
 
-static bool read_at(const struct elf *f, uint64_t offset, void *buf, size_t n)
-{
-	if (offset > f->bytes || n > f->bytes - offset)
-		return false;
-	for (size_t done = 0; done < n;) {
-		ssize_t got = pread(f->fd, (char *)buf + done, n - done, (off_t)(offset + done));
-
-		if (got <= 0)
-			return false;
-		done += (size_t)got;
-	}
-	return true;
-}
-
 /* Only files of this machine's byte order: all that we boot here are. */
 static bool is_native_order(const unsigned char *ident)
 {
@@ -52,14 +39,14 @@ static bool read_header(struct elf *f, bool segments)
 {
 	unsigned char ident[EI_NIDENT];
 
-	if (!read_at(f, 0, ident, sizeof(ident)) || memcmp(ident, ELFMAG, SELFMAG) != 0 ||
-	    !is_native_order(ident))
+	if (!fs_read_at(f->fd, f->bytes, 0, ident, sizeof(ident)) ||
+	    memcmp(ident, ELFMAG, SELFMAG) != 0 || !is_native_order(ident))
 		return false;
 	f->is64 = ident[EI_CLASS] == ELFCLASS64;
 	if (f->is64) {
 		Elf64_Ehdr h;
 
-		if (!read_at(f, 0, &h, sizeof(h)))
+		if (!fs_read_at(f->fd, f->bytes, 0, &h, sizeof(h)))
 			return false;
 		f->table = segments ? h.e_phoff : h.e_shoff;
 		f->entries = segments ? h.e_phnum : h.e_shnum;
@@ -68,7 +55,7 @@ static bool read_header(struct elf *f, bool segments)
 	}
 	Elf32_Ehdr h;
 
-	if (ident[EI_CLASS] != ELFCLASS32 || !read_at(f, 0, &h, sizeof(h)))
+	if (ident[EI_CLASS] != ELFCLASS32 || !fs_read_at(f->fd, f->bytes, 0, &h, sizeof(h)))
 		return false;
 	f->table = segments ? h.e_phoff : h.e_shoff;
 	f->entries = segments ? h.e_phnum : h.e_shnum;
@@ -86,7 +73,7 @@ static bool read_part(const struct elf *f, bool segments, unsigned i, struct par
 	} u;
 
 	if (f->table > f->bytes ||
-	    !read_at(f, f->table + (uint64_t)i * f->entry_size, &u, f->entry_size))
+	    !fs_read_at(f->fd, f->bytes, f->table + (uint64_t)i * f->entry_size, &u, f->entry_size))
 		return false;
 	if (segments && f->is64)
 		*p = (struct part){ u.p64.p_type == PT_NOTE, u.p64.p_offset, u.p64.p_filesz };
@@ -112,7 +99,7 @@ static bool search(struct elf *f, bool segments, char hex[HASH_HEX_SIZE])
 			continue;
 		_cleanup_free_ unsigned char *notes = xcalloc(1, (size_t)p.size);
 
-		if (read_at(f, p.offset, notes, (size_t)p.size) &&
+		if (fs_read_at(f->fd, f->bytes, p.offset, notes, (size_t)p.size) &&
 		    elf_note_build_id(notes, (size_t)p.size, hex))
 			return true;
 	}

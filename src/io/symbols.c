@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "base/str.h"
 
 #define SECTIONS_MAX 65536
@@ -37,20 +38,6 @@ void symbols_release(struct symbols *s)
 	*s = (struct symbols){ .v = NULL };
 }
 
-static bool read_at(const struct file *f, uint64_t offset, void *buf, size_t n)
-{
-	if (offset > f->bytes || n > f->bytes - offset)
-		return false;
-	for (size_t done = 0; done < n;) {
-		ssize_t got = pread(f->fd, (char *)buf + done, n - done, (off_t)(offset + done));
-
-		if (got <= 0)
-			return false;
-		done += (size_t)got;
-	}
-	return true;
-}
-
 /* Where the table of sections is; false: no ELF file that we understand. */
 static bool read_header(struct file *f, uint64_t *table, unsigned *n)
 {
@@ -58,18 +45,21 @@ static bool read_header(struct file *f, uint64_t *table, unsigned *n)
 	Elf64_Ehdr h;
 	Elf32_Ehdr h32;
 
-	if (!read_at(f, 0, ident, sizeof(ident)) || memcmp(ident, ELFMAG, SELFMAG) != 0 ||
+	if (!fs_read_at(f->fd, f->bytes, 0, ident, sizeof(ident)) ||
+	    memcmp(ident, ELFMAG, SELFMAG) != 0 ||
 	    ident[EI_DATA] !=
 		    (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB))
 		return false;
 	f->is64 = ident[EI_CLASS] == ELFCLASS64;
 	if (f->is64) {
-		if (!read_at(f, 0, &h, sizeof(h)) || h.e_shentsize != sizeof(Elf64_Shdr))
+		if (!fs_read_at(f->fd, f->bytes, 0, &h, sizeof(h)) ||
+		    h.e_shentsize != sizeof(Elf64_Shdr))
 			return false;
 		*table = h.e_shoff;
 		*n = h.e_shnum;
 	} else {
-		if (!read_at(f, 0, &h32, sizeof(h32)) || h32.e_shentsize != sizeof(Elf32_Shdr))
+		if (!fs_read_at(f->fd, f->bytes, 0, &h32, sizeof(h32)) ||
+		    h32.e_shentsize != sizeof(Elf32_Shdr))
 			return false;
 		*table = h32.e_shoff;
 		*n = h32.e_shnum;
@@ -83,12 +73,13 @@ static bool read_section(const struct file *f, uint64_t table, unsigned i, struc
 	Elf32_Shdr s32;
 
 	if (f->is64) {
-		if (!read_at(f, table + (uint64_t)i * sizeof(s), &s, sizeof(s)))
+		if (!fs_read_at(f->fd, f->bytes, table + (uint64_t)i * sizeof(s), &s, sizeof(s)))
 			return false;
 		*out = (struct section){ s.sh_type, s.sh_link,    s.sh_offset,
 					 s.sh_size, s.sh_entsize, s.sh_flags & SHF_EXECINSTR };
 	} else {
-		if (!read_at(f, table + (uint64_t)i * sizeof(s32), &s32, sizeof(s32)))
+		if (!fs_read_at(f->fd, f->bytes, table + (uint64_t)i * sizeof(s32), &s32,
+				sizeof(s32)))
 			return false;
 		*out = (struct section){
 			s32.sh_type, s32.sh_link,    s32.sh_offset,
@@ -143,7 +134,7 @@ static bool read_symbols(struct loading *l, const struct section *s)
 	for (uint64_t at = 0, n = s->size / size; at < n; at += BLOCK) {
 		size_t part = n - at < BLOCK ? (size_t)(n - at) : BLOCK;
 
-		if (!read_at(&l->f, s->offset + at * size, block, part * size))
+		if (!fs_read_at(l->f.fd, l->f.bytes, s->offset + at * size, block, part * size))
 			return false;
 		for (size_t i = 0; i < part; i++) {
 			Elf64_Sym sym;
@@ -183,7 +174,8 @@ static bool read_tables(struct loading *l)
 		return false;
 	l->names_bytes = names->size;
 	l->out->names = xcalloc(names->size + 1, 1);
-	return read_at(&l->f, names->offset, l->out->names, names->size) && read_symbols(l, s);
+	return fs_read_at(l->f.fd, l->f.bytes, names->offset, l->out->names, names->size) &&
+	       read_symbols(l, s);
 }
 
 /* qsort() has no cookie: names are compared where addresses and ranks are equal. */
