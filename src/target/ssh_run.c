@@ -28,6 +28,9 @@
 #define BYTES_PER_MS 100 /* the slowest link that is waited for */
 #define ERRORS_MAX (1u << 20)
 #define TAIL_MAX (4u << 20)
+/* Of a command with the words for each file; an SSH packet has 32 kB for it and the script. */
+#define FILES_BYTES 20000u
+#define WORDS_BYTES (64 + 14u) /* checksum, folder, mode, quotes */
 #define CANNOT_PUT 99 /* exit status of the script where it could not put the files together */
 
 /* One file that goes there. */
@@ -77,10 +80,28 @@ static int add_item(struct run *x, const char *from, char *name, unsigned mode, 
 	return hash_file(from, i->sha, e);
 }
 
+/* All files are named in one command, with their checksums. */
+static int check_number(const struct ssh_run_opts *o, struct err *e)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < o->n_files; i++)
+		bytes += strlen(o->files[i].name) + WORDS_BYTES;
+	if (bytes <= FILES_BYTES)
+		return 0;
+	return err_set(
+		e, ERR_CONFIG,
+		"a workload of %zu files is too much for a machine over SSH, which takes "
+		"about %u (pack them into one file, and unpack it in the workload's command)",
+		o->n_files, FILES_BYTES / (WORDS_BYTES + 20));
+}
+
 static int list_items(struct run *x, struct err *e)
 {
 	const struct ssh_run_opts *o = x->o;
 
+	if (check_number(o, e) < 0)
+		return -1;
 	x->item = xcalloc(o->n_files + 1, sizeof(*x->item));
 	if (add_item(x, o->agent, xstrdup("agent"), 0755, e) < 0)
 		return -1;

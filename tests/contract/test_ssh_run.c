@@ -14,6 +14,7 @@ static char *agent_path;
 struct attempt {
 	const char *script;  /* the workload: a shell script; $F is the fake root */
 	const char *program; /* instead */
+	unsigned files;      /* further ones, file-0 … */
 	unsigned runs;
 	int64_t timeout_ms;
 	const char *build_id;
@@ -66,7 +67,7 @@ static void attempt(struct attempt *a)
 	char *argv[] = { (char *)(uintptr_t)(a->program ? a->program : "./load"), "one word",
 			 NULL };
 	char *load = xstrdup(in_dir("load"));
-	const struct ssh_run_file files[] = { { load, "load", 0755 }, { load, "data", 0640 } };
+	struct ssh_run_file *files = xcalloc(a->files + 2, sizeof(*files));
 	char *dir = xstrdup(in_dir("trial"));
 	struct ssh_run_opts o = {
 		.box = &box,
@@ -75,7 +76,7 @@ static void attempt(struct attempt *a)
 		.n_settings = a->setting != NULL,
 		.argv = argv,
 		.files = files,
-		.n_files = 2,
+		.n_files = 2 + a->files,
 		.console = a->console ? console_text : NULL,
 		.console_cookie = a,
 		.seen = &a->seen,
@@ -86,9 +87,16 @@ static void attempt(struct attempt *a)
 				  .runs = a->runs ? a->runs : 1,
 				  .run_timeout_ms = a->timeout_ms ? a->timeout_ms : 20000 };
 
+	files[0] = (struct ssh_run_file){ load, "load", 0755 };
+	files[1] = (struct ssh_run_file){ load, "data", 0640 };
+	for (unsigned i = 0; i < a->files; i++)
+		files[2 + i] = (struct ssh_run_file){ load, xasprintf("file-%u", i), 0644 };
 	put_file("load", script);
 	shell("rm -f trial/*");
 	a->ret = ssh_run_job(conn, &o, &job, &a->r, &a->e);
+	for (unsigned i = 0; i < a->files; i++)
+		free((char *)(uintptr_t)files[2 + i].name);
+	free(files);
 	free(load);
 	free(dir);
 }
@@ -218,6 +226,22 @@ static void a_program_that_is_missing_is_our_mistake(void **state)
 	(void)state;
 	attempt(&a);
 	expect_error(&a, "cannot start ./nothing: No such file or directory");
+}
+
+static void two_hundred_files_are_sent_and_too_many_are_refused(void **state)
+{
+	_cleanup_(release) struct attempt many = { .files = 200, .script = "ls file-* | wc -l" };
+	_cleanup_(release) struct attempt more = { .files = 300 };
+
+	(void)state;
+	attempt(&many);
+	expect(&many, TRIAL_OK, "");
+	assert_int_equal(many.r.n_runs, 1);
+	assert_has(many.r.runs[0].output, "200\n");
+	attempt(&more);
+	assert_int_equal(more.ret, -1);
+	assert_int_equal(more.e.code, ERR_CONFIG);
+	assert_has(more.e.msg, "a workload of 302 files is too much for a machine over SSH");
 }
 
 static void another_kernel_is_our_mistake(void **state)
@@ -369,6 +393,7 @@ int main(void)
 		cmocka_unit_test_setup(status_125_is_untestable, fresh),
 		cmocka_unit_test_setup(a_run_beyond_its_time_is_timed_out, fresh),
 		cmocka_unit_test_setup(a_program_that_is_missing_is_our_mistake, fresh),
+		cmocka_unit_test_setup(two_hundred_files_are_sent_and_too_many_are_refused, fresh),
 		cmocka_unit_test_setup(another_kernel_is_our_mistake, fresh),
 		cmocka_unit_test_setup(an_oops_during_the_runs_is_seen_in_the_kernels_log, fresh),
 		cmocka_unit_test_setup(an_oops_from_before_is_not_held_against_it, fresh),
