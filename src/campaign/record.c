@@ -106,6 +106,8 @@ static char *role_of(const struct report *r, const struct commit_id *id)
 		add_role(&role, "parent");
 	if (r->confirm.revert == REVERT_MEASURED && commit_eq(id, &r->confirm.reverted))
 		add_role(&role, r->fix ? "good end, reverted" : "bad end, reverted");
+	if (r->confirm.apply == REVERT_MEASURED && commit_eq(id, &r->confirm.applied))
+		add_role(&role, r->fix ? "bad end, applied" : "good end, applied");
 	return str_detach(&role);
 }
 
@@ -132,17 +134,21 @@ static void add_commit(struct gather *g, const struct commit_id *id)
 	struct record *d = g->d;
 	struct record_commit c = { .id = *id };
 	char hex[COMMIT_HEX + 1];
-	bool reverted = g->r->confirm.revert == REVERT_MEASURED &&
-			commit_eq(id, &g->r->confirm.reverted);
+	const struct report_confirm *k = &g->r->confirm;
+	bool reverted = k->revert == REVERT_MEASURED && commit_eq(id, &k->reverted);
+	bool applied = k->apply == REVERT_MEASURED && commit_eq(id, &k->applied);
 
 	for (size_t i = 0; i < d->n_commits; i++)
 		if (commit_eq(&d->commit[i].id, id))
 			return;
 	c.tested = tested(g->r, id);
 	c.role = role_of(g->r, id);
-	c.label = reverted ? xstrdup("reverted") : xstrndup(commit_hex(id, hex), LABEL_DIGITS);
-	if (reverted)
-		c.position = UINT32_MAX;
+	c.label = reverted  ? xstrdup("reverted")
+		  : applied ? xstrdup("applied")
+			    : xstrndup(commit_hex(id, hex), LABEL_DIGITS);
+	/* they are in no history: at the end */
+	if (reverted || applied)
+		c.position = UINT32_MAX - applied;
 	else
 		place(g, &c);
 	xgrow(&d->commit, &d->commit_room, d->n_commits + 1, sizeof(*d->commit));

@@ -76,6 +76,7 @@ k report --format mail test.ini
 answers 0 "Applied on the good end" "the mail tells of it"
 k report --format html test.ini
 answers 0 "good end, culprit applied" "and the page"
+is "$(grep -c '<span class="dim">\(good end, applied\|bad end, reverted\)</span>' out)" 2 "which has both kernels among its commits"
 
 # --- killed in the middle: nothing is measured twice ---
 rm -rf state
