@@ -297,9 +297,9 @@ static int note_search_needs(struct again *a, struct err *e)
 	return subject_of(s, &n->commit, &n->subject, e);
 }
 
-static unsigned confirm_lack(const struct again *a, const struct commit_id *id)
+static unsigned confirm_lack(const struct again *a, const struct commit_id *id, unsigned want)
 {
-	unsigned want = a->after.cfg->confirm.boots, have = 0;
+	unsigned have = 0;
 
 	for (size_t i = 0; i < a->rows.n; i++)
 		have += a->rows.v[i].confirms && commit_eq(&a->rows.v[i].t.commit, id);
@@ -311,15 +311,20 @@ static int note_confirm_needs(struct again *a, struct err *e)
 {
 	const struct report *r = &a->out->after;
 	struct report_needs *n = &a->out->needs;
+	unsigned boots = a->after.cfg->confirm.boots, most = a->after.verdict.max_boots;
 
+	most = most > boots ? most : boots;
 	if (r->status != ENGINE_FOUND || r->confirm.state != CONFIRM_UNFINISHED)
 		return 0;
 	n->phase = PHASE_CONFIRM;
 	n->commit = r->culprit.id;
-	n->at_least = confirm_lack(a, &r->culprit.id) + confirm_lack(a, &r->confirm.parent);
-	n->at_most = n->at_least;
-	if (a->after.cfg->confirm.revert)
-		n->at_most += a->after.cfg->confirm.boots;
+	n->at_least = at_least_one(confirm_lack(a, &r->culprit.id, boots) +
+					   confirm_lack(a, &r->confirm.parent, boots),
+				   0);
+	n->at_most = confirm_lack(a, &r->culprit.id, most) +
+		     confirm_lack(a, &r->confirm.parent, most);
+	if (a->after.cfg->confirm.revert) /* reverted and applied */
+		n->at_most += 2 * boots;
 	return subject_of(&a->after, &n->commit, &n->subject, e);
 }
 

@@ -129,7 +129,7 @@ static int see_last(const struct store_trial *t, void *cookie)
 
 /*
  * A note "retry N" gives the ends another try after the failures up to trial N; "revert <culprit>
- * <commit>" tells of a commit of ours, made on the newer end.
+ * <commit>" tells of a commit of ours, made on the newer end, and "apply" of one on the older.
  */
 static int see_note(const struct store_note *n, void *cookie)
 {
@@ -138,9 +138,9 @@ static int see_note(const struct store_note *n, void *cookie)
 
 	if (str_eq(n->kind, "retry") && n->text)
 		s->retry_after = strtoll(n->text, NULL, 10);
-	if (str_eq(n->kind, "revert") && n->text && strlen(n->text) > COMMIT_HEX &&
-	    commit_parse(n->text + COMMIT_HEX + 1, &id))
-		patches_take_after(s, &id, &s->new);
+	if ((str_eq(n->kind, "revert") || str_eq(n->kind, "apply")) && n->text &&
+	    strlen(n->text) > COMMIT_HEX && commit_parse(n->text + COMMIT_HEX + 1, &id))
+		patches_take_after(s, &id, n->kind[0] == 'r' ? &s->new : &s->old);
 	return 0;
 }
 

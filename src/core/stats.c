@@ -99,3 +99,23 @@ double stats_diff_p(double mean_a, size_t na, double mean_b, size_t nb,
 	return 2 *
 	       gsl_cdf_tdist_Q(diff / (stats_pool_sd(pool) * diff_scale(na, nb)), (double)pool->df);
 }
+
+bool stats_welch(const double *a, size_t na, const double *b, size_t nb, double alpha,
+		 struct stats_interval *diff, double *p)
+{
+	double va, vb, d, df, error, half;
+
+	if (na < 2 || nb < 2)
+		return false;
+	va = stats_sum_squares(a, na) / (double)(na - 1) / (double)na;
+	vb = stats_sum_squares(b, nb) / (double)(nb - 1) / (double)nb;
+	error = sqrt(va + vb);
+	if (error == 0)
+		return false;
+	df = (va + vb) * (va + vb) / (va * va / (double)(na - 1) + vb * vb / (double)(nb - 1));
+	d = stats_mean(b, nb) - stats_mean(a, na);
+	half = gsl_cdf_tdist_Qinv(alpha / 2, df) * error;
+	*diff = (struct stats_interval){ d, d - half, d + half };
+	*p = 2 * gsl_cdf_tdist_Q(fabs(d) / error, df);
+	return true;
+}

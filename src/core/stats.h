@@ -3,6 +3,7 @@
 #ifndef KR_CORE_STATS_H
 #define KR_CORE_STATS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Median of @n ≥ 1 values; @v is not changed. */
@@ -49,5 +50,14 @@ struct stats_interval stats_diff_interval(double mean_a, size_t na, double mean_
 /* Two-sided p of that difference being 0 (t test with pooled variance); sd = 0: 0 or 1. */
 double stats_diff_p(double mean_a, size_t na, double mean_b, size_t nb,
 		    const struct stats_pool *pool);
+
+/*
+ * Welch's t test: a difference without the assumption that both sides vary alike, from their
+ * values alone; degrees of freedom by Welch and Satterthwaite (Biometrika 34 (1947) 28, eq. 28). *@diff
+ * is mean(b) − mean(a) with its two-sided interval at @alpha, *@p the two-sided p of its being 0.
+ * False, and nothing is set: a side has fewer than 2 values, or neither varies.
+ */
+bool stats_welch(const double *a, size_t na, const double *b, size_t nb, double alpha,
+		 struct stats_interval *diff, double *p);
 
 #endif

@@ -103,10 +103,17 @@ struct used;
  */
 int build_used_of(const char *key, struct used *u, struct err *e);
 
-/* As repo_rework() and repo_patch() in the private repository; builder_build() takes what they make. */
+/*
+ * As repo_rework(), repo_revert_tree(), repo_patch() and repo_has() in the private repository;
+ * builder_build() takes what they make.
+ */
 int builder_rework(struct builder *b, enum repo_rework how, const struct commit_id *culprit,
 		   const struct commit_id *onto, const char *left, struct commit_id *out,
 		   struct strv *conflicts, struct err *e);
+int builder_revert_tree(struct builder *b, const struct commit_id *culprit,
+			const struct commit_id *onto, const char *dir, struct commit_id *out,
+			struct strv *conflicts, struct err *e);
+bool builder_knows(const struct builder *b, const struct commit_id *id);
 int builder_patch(struct builder *b, const char *name, const struct str *patch,
 		  const struct commit_id *onto, struct commit_id *out, struct err *e);
 

@@ -14,3 +14,15 @@ int builder_patch(struct builder *b, const char *name, const struct str *patch,
 {
 	return repo_patch(b->priv, name, patch, onto, out, e);
 }
+
+int builder_revert_tree(struct builder *b, const struct commit_id *culprit,
+			const struct commit_id *onto, const char *dir, struct commit_id *out,
+			struct strv *conflicts, struct err *e)
+{
+	return repo_revert_tree(b->priv, culprit, onto, dir, out, conflicts, e);
+}
+
+bool builder_knows(const struct builder *b, const struct commit_id *id)
+{
+	return repo_has(b->priv, id);
+}

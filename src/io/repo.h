@@ -167,6 +167,19 @@ int repo_rework(struct repo *priv, enum repo_rework how, const struct commit_id 
 		struct strv *conflicts, struct err *e);
 
 /*
+ * Undo @culprit in a work tree at @dir (made anew) with the git program, which finds more renames.
+ * 1 and @out as above: it can, and @dir is gone again. 0: @dir is left for a person, whole, a
+ * repository on @onto of its own with the conflicts marked, which borrows the objects of @priv;
+ * the paths that conflict are appended. -1.
+ */
+int repo_revert_tree(struct repo *priv, const struct commit_id *culprit,
+		     const struct commit_id *onto, const char *dir, struct commit_id *out,
+		     struct strv *conflicts, struct err *e);
+
+/* Is that commit known here, or where objects are borrowed? */
+bool repo_has(struct repo *r, const struct commit_id *id);
+
+/*
  * @onto changed by @patch (git diff, or a mail with one), as such a commit. @name: of the
  * patch, for messages. ERR_CONFIG: it is none, or does not apply.
  */

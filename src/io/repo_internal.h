@@ -56,6 +56,10 @@ int repo_search(struct repo *r, const git_oid *from, const char *text, git_oid *
  */
 int repo_prefix(struct repo *r, const char *hex, git_oid *commit);
 
+/* A commit of ours on top of @onto that has that tree. 1 with @out; -1. */
+int rework_commit(struct repo *priv, const struct commit_id *tree_id, const struct commit_id *onto,
+		  const char *text, struct commit_id *out, struct err *e);
+
 /* Beyond the border of a shallow clone? */
 bool repo_is_cut_off(struct repo *r, const struct commit_id *id);
 /* 1: @to is reachable from @from, 0: not, -1: failure, or the history ends before that is known. */

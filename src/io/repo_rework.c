@@ -9,6 +9,9 @@
 #include "base/fs.h"
 #include "base/str.h"
 
+/* All renames between culprit and newer end count; libgit2 itself looks at 200. */
+#define RENAMES_MOST 4000
+
 static const char *const verb[] = { [REPO_REVERT] = "revert", [REPO_APPLY] = "apply" };
 
 /* A tree is untrusted: is @path below where it is put, and no file of git's? */
@@ -118,6 +121,7 @@ int repo_rework(struct repo *priv, enum repo_rework how, const struct commit_id 
 
 	git_merge_options_init(&o, GIT_MERGE_OPTIONS_VERSION);
 	o.flags = GIT_MERGE_FIND_RENAMES;
+	o.target_limit = RENAMES_MOST;
 	commit_hex(culprit, hex);
 	if (rc == 0)
 		rc = git_commit_lookup(&base, priv->git, repo_oid(onto));
@@ -160,4 +164,30 @@ int repo_patch(struct repo *priv, const char *name, const struct str *patch,
 		return -1;
 	}
 	return commit_tree(priv, index, base, "Changed by hand\n", out, e) < 0 ? -1 : 0;
+}
+
+int rework_commit(struct repo *priv, const struct commit_id *tree_id, const struct commit_id *onto,
+		  const char *text, struct commit_id *out, struct err *e)
+{
+	_cleanup_(repo_free_commit) git_commit *base = NULL;
+	_cleanup_(repo_free_tree) git_tree *tree = NULL;
+	_cleanup_(repo_free_index) git_index *index = NULL;
+	int rc = git_commit_lookup(&base, priv->git, repo_oid(onto));
+
+	if (rc == 0)
+		rc = git_tree_lookup(&tree, priv->git, repo_oid(tree_id));
+	if (rc == 0)
+		rc = git_index_new(&index);
+	if (rc == 0)
+		rc = git_index_read_tree(index, tree);
+	if (rc < 0)
+		return repo_fail(e, rc, "cannot read what git merged");
+	return commit_tree(priv, index, base, text, out, e);
+}
+
+bool repo_has(struct repo *r, const struct commit_id *id)
+{
+	_cleanup_(repo_free_commit) git_commit *c = NULL;
+
+	return git_commit_lookup(&c, r->git, repo_oid(id)) == 0;
 }

@@ -247,7 +247,7 @@ static void confirm_line(FILE *out, const struct report *r)
 		[CONFIRM_YES] = "Confirmed in fresh, interleaved boots",
 		[CONFIRM_NO] = "Contradicted by fresh, interleaved boots",
 		[CONFIRM_FAILS_AGAIN] = "Confirmed in fresh boots: it fails again",
-		[CONFIRM_UNMEASURED] = "Not confirmed: fresh boots failed",
+		[CONFIRM_UNMEASURED] = "Not confirmed: it could not be measured",
 	};
 	const struct report_confirm *c = &r->confirm;
 

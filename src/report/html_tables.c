@@ -61,7 +61,7 @@ static void tested_row(FILE *out, const struct report *r, const struct report_co
 	fputs("</tr>\n", out);
 }
 
-/* Fresh boots only: the reverted kernel, or a parent that the search never needed. */
+/* Fresh boots only: what was made of the ends, or a parent that the search never needed. */
 static void fresh_row(FILE *out, const struct record *d, const struct record_commit *rc)
 {
 	struct record_sides s;

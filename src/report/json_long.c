@@ -24,7 +24,9 @@ static json_t *confirm(const struct report *r)
 {
 	static const char *const state[] = { NULL,           "unfinished",  "confirmed",
 					     "contradicted", "fails_again", "unmeasured" };
-	static const char *const revert[] = { NULL, "measured", "conflicts", "failed" };
+	static const char *const revert[] = { NULL,     "measured", "conflicts",
+					      "failed", "same",     "not_built" };
+	static const char *const test[] = { NULL, "welch", "pooled", "exact" };
 	const struct report_confirm *c = &r->confirm;
 	bool pair = c->state == CONFIRM_YES || c->state == CONFIRM_NO;
 	json_t *o;
@@ -38,6 +40,17 @@ static json_t *confirm(const struct report *r)
 	json_object_set_new(o, "culprit", pair ? interval(&c->culprit_side) : json_null());
 	json_object_set_new(o, "difference", pair ? interval(&c->diff) : json_null());
 	json_object_set_new(o, "p", pair ? json_of_number(c->p) : json_null());
+	json_object_set_new(o, "test", pair ? word(test, ARRAY_SIZE(test), c->test) : json_null());
+	if (c->undecided)
+		json_object_set_new(o, "state", json_string("undecided"));
+	json_object_set_new(o, "ends_percent", json_of_number(c->ends_percent));
+	json_object_set_new(o, "by_hand", json_of_text(c->by_hand));
+	json_object_set_new(o, "reverted_percent",
+			    c->revert == REVERT_MEASURED ? json_of_number(c->revert_percent)
+							 : json_null());
+	json_object_set_new(o, "applied_percent",
+			    c->apply == REVERT_MEASURED ? json_of_number(c->apply_percent)
+							: json_null());
 	json_object_set_new(o, "reverted",
 			    c->revert == REVERT_MEASURED ? interval(&c->revert_side) : json_null());
 	json_object_set_new(o, "revert_detail", json_of_text(c->revert_detail));

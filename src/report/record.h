@@ -40,7 +40,7 @@ struct record_commit {
 	char *role;                         /* "good end", "culprit" …; "" */
 	bool placed;                        /* position is known */
 	uint32_t position; /* 0: the old end, then 1 … candidates; larger: beside the range */
-	char *label;       /* first digits, or "reverted" */
+	char *label;       /* first digits, "reverted", "applied" */
 };
 
 struct record_metric {

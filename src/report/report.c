@@ -27,6 +27,7 @@ void report_release(struct report *r)
 	report_evidence_release(&r->evidence);
 	free(r->confirm.detail);
 	free(r->confirm.revert_detail);
+	free(r->confirm.by_hand);
 	free(r->confirm.conflict_dir);
 	free(r->confirm.apply_detail);
 	free(r->name);

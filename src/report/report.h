@@ -45,6 +45,15 @@ enum report_revert_state {
 	REVERT_MEASURED,
 	REVERT_CONFLICTS, /* detail: the files */
 	REVERT_FAILED,    /* the reverted kernel cannot be measured: see detail */
+	REVERT_SAME,      /* on that end it is the parent (applied: the culprit) itself */
+	REVERT_NO_BUILD,  /* no kernel is built that could be changed */
+};
+/* How culprit and parent were compared. */
+enum report_test {
+	TEST_NONE = 0, /* single boots: by the values alone */
+	TEST_WELCH,    /* Welch's t test over the fresh boots */
+	TEST_POOLED, /* t test with the deviation of all boots: these do not vary, or are too few */
+	TEST_EXACT,  /* no boot of a kernel differs from another of it */
 };
 struct report_confirm {
 	enum report_confirm_state state;
@@ -53,18 +62,26 @@ struct report_confirm {
 	struct stats_interval parent_side, culprit_side;
 	struct stats_interval diff; /* culprit − parent */
 	double p;                   /* of the difference being 0 */
+	enum report_test test;
+	bool undecided; /* CONFIRM_NO: neither the difference nor its absence is shown */
 	char *detail;
 	enum report_revert_state revert;
 	struct commit_id reverted;         /* in the private repository */
 	struct stats_interval revert_side; /* the bad end without the culprit */
 	bool revert_helps;                 /* it lies on the wanted side of the threshold */
 	char *revert_detail;
+	char *by_hand;                    /* what --revert named; untrusted; NULL: git's revert */
 	char *conflict_dir;               /* where the files of a revert that conflicts are */
 	enum report_revert_state apply;   /* on the good end, as revert */
 	struct commit_id applied;         /* in the private repository */
 	struct stats_interval apply_side; /* the good end with the culprit */
 	bool apply_shows;                 /* it lies on the other side of the threshold */
 	char *apply_detail;
+	/*
+	 * The newer end against the older, in percent of the older, and of that what the revert takes
+	 * back and what applying makes; NAN: not known.
+	 */
+	double ends_percent, revert_percent, apply_percent;
 };
 
 /* What was said of a commit without measuring it. */

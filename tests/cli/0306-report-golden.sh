@@ -72,7 +72,7 @@ commit:
 Confirmed by 2 fresh boots of each, interleaved:
   parent            10 ms
   culprit           25 ms
-  difference        +150%, +15 ms, p = 0
+  difference        +150%, +15 ms, p = 0 (exact)
 
 Measured on
   range:           v1..v2

@@ -3,44 +3,7 @@
 # The culprit reverted on the bad end and applied on the good end: over renames, in conflict, made
 # by hand, in which order, and after a kill.
 . "$(dirname "$0")/lib.sh"
-
-# The value of a kernel is the sum of its files step_*; each boot tells which kernel it was.
-tools() {
-	cat >build.sh <<-'END'
-	#!/bin/sh
-	cd "$KREGRESS_SRC" && cat step_* | awk '{ n += $1 } END { print n }' >"$KREGRESS_IMAGE"
-	END
-	cat >measure.sh <<-'END'
-	#!/bin/sh
-	echo "$(cat "$KREGRESS_IMAGE")" >>calls
-	[ ! -f die ] || [ "$(wc -l <calls)" -ne "$(cat die)" ] || kill -9 "$PPID"
-	for run in $(seq "$KREGRESS_RUNS"); do
-		echo "kregress: metric ms $(cat "$KREGRESS_IMAGE") ms"
-	done
-	END
-	chmod +x build.sh measure.sh
-	: >calls
-}
-
-change() { # SUBJECT FILE [LINE…]: no lines: remove it
-	clock=$((clock + 60)) subject=$1 file=$2
-	shift 2
-	printf '%s\n' "$@" >"repo/$file"
-	git -C repo add -A
-	GIT_AUTHOR_DATE="$clock +0000" GIT_COMMITTER_DATE="$clock +0000" git -C repo commit -q -m "$subject"
-}
-
-ini() { # [LINE of [confirm]…]
-	campaign test.ini
-	sed -i 's/^type = none/command = .\/build.sh/' test.ini
-	printf '[confirm]\nrevert = yes\nboots = 2\n' >>test.ini
-	printf '%s\n' "$@" >>test.ini
-}
-
-value() { # KEY: of the confirmation, by the JSON report
-	k report --format json test.ini
-	json ".confirm.$1"
-}
+. "$top/tests/cli/lib-confirm.sh"
 
 tools
 new_repo repo
@@ -109,7 +72,8 @@ answers 0 "It does not apply on the good end; these files conflict:" "nor is one
 dir=$(echo state/revert-conflict-*)
 grep -q '^<<<<<<<' "$dir/step_new" && grep -q '^7$' "$dir/step_new" && grep -q '^1$' "$dir/step_new"
 ok $? "the file is left with git's marks and both sides"
-answers 0 "$dir'. A revert made by hand is taken" "and the report says where, and what to do"
+answers 0 "The tree of the revert is left, with git's marks, in '$tmp/$dir'." "the report says where"
+answers 0 "A revert made by hand is taken with 'kregress run --revert FILE|COMMIT'" "and what to do"
 is "$(value 'revert, .confirm.revert_detail, .confirm.apply, .confirm.state')" "conflicts
 step_new
 conflicts

@@ -573,7 +573,7 @@ static void what_stands_in_the_way_of_confirming_is_said(void **state)
 	struct report r = confirmed(ENGINE_FOUND, CONFIRM_UNMEASURED);
 
 	(void)state;
-	r.confirm.detail = xstrdup("parent: boot_failed: panic");
+	r.confirm.detail = xstrdup("fresh boots failed: parent: boot_failed: panic");
 	r.confirm.revert = REVERT_FAILED;
 	r.confirm.revert_detail = xstrdup("build_failed: y");
 	expect_text(&r, C40 " is the first bad commit\n" COMMIT_C ENDS_TABLE "\n"
