@@ -201,6 +201,56 @@ static void levels_near_0_give_wide_intervals_not_crashes(void **state)
 	assert_true(isinf(stats_mean_interval(0, 1, &(struct stats_pool){ 1, 1 }, 0).high));
 }
 
+static void welch_of_equal_spreads_is_the_pooled_test_with_all_degrees_of_freedom(void **state)
+{
+	/* variances 4 and 4, n = 3: df = 4, error √(8/3) = 1.632993; t(0.975; 4) = 2.776445 */
+	const double a[] = { 10, 12, 14 }, b[] = { 16, 18, 20 };
+	struct stats_interval d;
+	double p;
+
+	(void)state;
+	assert_true(stats_welch(a, 3, b, 3, 0.05, &d, &p));
+	assert_near(d.estimate, 6, 1e-12);
+	assert_near(d.low, 6 - 2.776445 * 1.632993, 5e-6);
+	assert_near(d.high, 6 + 2.776445 * 1.632993, 5e-6);
+	/* on 4 df P(|T| <= t) = (3u − u³)/2 with u = t/√(4 + t²) */
+	double t = 6 / sqrt(8.0 / 3), u = t / sqrt(4 + t * t);
+
+	assert_near(p, 1 - (1.5 * u - 0.5 * u * u * u), 1e-12);
+}
+
+static void welch_with_one_side_still_goes_by_the_other_alone(void **state)
+{
+	/* var(b)/n = 4/3 on 2 df, closed form of p: 1 − t/√(2 + t²) */
+	const double a[] = { 10, 10, 10, 10 }, b[] = { 16, 18, 20 };
+	double t = 8 / sqrt(4.0 / 3), p;
+	struct stats_interval d;
+
+	(void)state;
+	assert_true(stats_welch(a, 4, b, 3, 0.05, &d, &p));
+	assert_near(d.estimate, 8, 1e-12);
+	assert_near(p, 1 - t / sqrt(2 + t * t), 1e-12);
+	assert_near(d.high - 8, 4.302653 * sqrt(4.0 / 3), 5e-6);
+	/* the other way round: the same with the other sign */
+	assert_true(stats_welch(b, 3, a, 4, 0.05, &d, &p));
+	assert_near(d.estimate, -8, 1e-12);
+	assert_near(p, 1 - t / sqrt(2 + t * t), 1e-12);
+}
+
+static void welch_has_nothing_to_say_of_single_or_equal_values(void **state)
+{
+	const double a[] = { 10, 10 }, b[] = { 11, 11 }, c[] = { 12, 13 };
+	struct stats_interval d = { 1, 2, 3 };
+	double p = 4;
+
+	(void)state;
+	assert_false(stats_welch(a, 2, b, 2, 0.05, &d, &p));
+	assert_false(stats_welch(a, 1, c, 2, 0.05, &d, &p));
+	assert_false(stats_welch(c, 2, b, 1, 0.05, &d, &p));
+	assert_near(d.estimate, 1, 0);
+	assert_near(p, 4, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -217,6 +267,10 @@ int main(void)
 		cmocka_unit_test(without_spread_intervals_are_points_and_p_is_0_or_1),
 		cmocka_unit_test(an_unknown_spread_excludes_nothing),
 		cmocka_unit_test(levels_near_0_give_wide_intervals_not_crashes),
+		cmocka_unit_test(
+			welch_of_equal_spreads_is_the_pooled_test_with_all_degrees_of_freedom),
+		cmocka_unit_test(welch_with_one_side_still_goes_by_the_other_alone),
+		cmocka_unit_test(welch_has_nothing_to_say_of_single_or_equal_values),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
