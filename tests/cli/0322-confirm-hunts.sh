@@ -109,6 +109,22 @@ k run -o "campaign.skip=$(rev slow) $(rev slow~1)" test.ini
 is "$status $(json .status 2>/dev/null)$(confirmed | wc -l)" "1 0" "where commits are left that cannot be told apart nothing is confirmed"
 answers 1 "the first bad commit is one of these 3" "and the answer is these commits"
 
+# --- layout = random: each boot is one of another drawing, as the luck of one is no evidence ---
+fresh
+change base step_base 10
+git -C repo tag v1
+change before step_b 1
+change slow step_a 5
+git -C repo tag slow
+change after step_c 0
+git -C repo tag v2
+ini
+sed -i 's/^command = .\/build.sh/&\nlayout = random/' test.ini
+k run test.ini
+answers 0 "Confirmed by 2 fresh boots of each" "with layout = random it is confirmed"
+is "$(sqlite3 state/campaign.db "SELECT layout, count(*) FROM trial WHERE purpose = 'confirm' GROUP BY layout" | tr '\n' ' ')" \
+	"0|4 1|4 " "by boots of two layouts of each kernel"
+
 # --- nothing is built: only a commit that somebody made can stand for the revert ---
 rm -rf state repo
 measure_sh
