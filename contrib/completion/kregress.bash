@@ -7,6 +7,7 @@ _kregress_options() {
 	run) echo '--from-git --replay --recheck --revert --json -o -h --help' ;;
 	status|replay) echo '--json -o -h --help' ;;
 	log) echo '--git --json -o -h --help' ;;
+	compare) echo '--json --plots --profile -o -h --help' ;;
 	report) echo '--format --plots -o -h --help' ;;
 	test) echo '--json -c -o -h --help' ;;
 	doctor|clean) echo '-o -h --help' ;;
@@ -66,10 +67,10 @@ _kregress() {
 	if [[ $cur == -* ]]; then
 		_kregress_words "$(_kregress_options "$command")" "$cur"
 	elif [[ -z $command ]]; then
-		_kregress_words 'run test status log report replay doctor clean init help' "$cur"
+		_kregress_words 'run test status log compare report replay doctor clean init help' "$cur"
 	elif [[ $command == help ]]; then
-		_kregress_words 'campaign workloads keys run test status log report replay doctor clean init help' "$cur"
-	elif [[ $command == test ]]; then
+		_kregress_words 'campaign workloads keys run test status log compare report replay doctor clean init help' "$cur"
+	elif [[ $command == test ]] || [[ $command == compare && ${COMP_WORDS[*]:1:COMP_CWORD-1} == *.ini* ]]; then
 		_kregress_revisions "$cur"
 	elif [[ $command != init ]]; then
 		mapfile -t COMPREPLY < <(compgen -f -X '!*.ini' -- "$cur"; compgen -d -- "$cur")

@@ -80,6 +80,10 @@ static int find_ends(struct session *s, const struct session_opts *o,
 {
 	const struct config *c = s->cfg;
 
+	if (o->no_ends) {
+		s->has_ends = false;
+		return open_repo(s, e);
+	}
 	if (*c->campaign.series && o->import)
 		return err_set(e, ERR_CONFIG,
 			       "%s: a series has its own ends: a bisect log cannot give others",
@@ -120,7 +124,7 @@ int ends_open(struct session *s, const struct session_opts *o, struct err *e)
 	if (ret == 0)
 		ret = find_ends(s, o, &kept, e);
 	free(kept.import);
-	if (ret < 0 || ends_take_skips(s, e) < 0)
+	if (ret < 0 || (!o->no_ends && ends_take_skips(s, e) < 0))
 		return -1;
 	if (o->recheck && !s->import)
 		return err_set(e, ERR_USAGE,

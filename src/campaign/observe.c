@@ -14,6 +14,9 @@
 
 #define NOTE_BYTES 1000000 /* the store would cut a longer one within a line */
 
+/* Looks a second, where [confirm] does not say: odd, so that no tick of the guest beats with it. */
+#define COMPARE_PROFILE 199
+
 enum phase { BEFORE, DURING, AFTER, PHASES };
 
 static const char *const phase_name[PHASES] = { "before", "during", "after" };
@@ -30,8 +33,12 @@ struct target_observe observe_wanted(const struct session *s, const char *purpos
 {
 	const struct config *c = s->cfg;
 
-	if ((!str_eq(purpose, "confirm") && !str_eq(purpose, "compare")) ||
-	    c->target.type == TARGET_COMMAND)
+	if (str_eq(purpose, "compare-profile"))
+		return (struct target_observe){
+			.profile = c->confirm.profile ? c->confirm.profile : COMPARE_PROFILE,
+			.time_ms = c->confirm.observe_time_ms,
+		};
+	if (!str_eq(purpose, "confirm") || c->target.type == TARGET_COMMAND)
 		return (struct target_observe){ .snapshots = false };
 	return (struct target_observe){
 		.snapshots = c->confirm.snapshots,

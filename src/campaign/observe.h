@@ -11,7 +11,7 @@ struct observed {
 };
 void observed_release(struct observed *o);
 
-/* What a trial of this purpose is to look at: as [confirm] has it for "confirm" and "compare". */
+/* What a trial of this purpose is to look at: as [confirm] has it for "confirm"; the profile for "compare-profile". */
 struct target_observe observe_wanted(const struct session *s, const char *purpose);
 
 /*

@@ -147,11 +147,13 @@ void patches_to_builder(const struct session *s, struct build_opts *o)
 /* The setup where the patches marked 'x' in @mask are applied. Owned by @p. */
 static const char *setup_with(struct patches *p, const char *mask)
 {
+	/* what is compared changes the session's setup as it goes */
+	_cleanup_free_ char *key = xasprintf("%s %s", p->s->setup, mask);
 	struct hash *h;
 	char hex[HASH_HEX_SIZE];
 
 	for (size_t i = 0; i < p->masks.n; i++)
-		if (str_eq(p->masks.v[i], mask))
+		if (str_eq(p->masks.v[i], key))
 			return p->setups.v[i];
 	h = hash_new();
 	hash_add_text(h, p->s->setup);
@@ -159,7 +161,7 @@ static const char *setup_with(struct patches *p, const char *mask)
 		if (mask[i] == 'x')
 			hash_add_text(h, p->ranged[i].hash);
 	hash_hex(h, hex);
-	strv_add(&p->masks, mask);
+	strv_add(&p->masks, key);
 	strv_add(&p->setups, hex);
 	return p->setups.v[p->setups.n - 1];
 }

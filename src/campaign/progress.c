@@ -16,9 +16,14 @@ static void draw(struct session *s, const char *detail)
 
 	if (!log_has_progress())
 		return;
-	engine_next(s->engine, &step);
-	str_duration(now - s->stage_started, stage, sizeof(stage));
 	str_duration(now - s->started, total, sizeof(total));
+	str_duration(now - s->stage_started, stage, sizeof(stage));
+	if (!s->engine) {
+		log_progress("%s%s%s %s | %s elapsed", s->stage, detail ? ": " : "",
+			     detail ? detail : "", stage, total);
+		return;
+	}
+	engine_next(s->engine, &step);
 	str_duration(s->pace * (step.steps + 1), eta, sizeof(eta));
 	log_progress("%s%s%s %s | %u left, ~%u step%s | %s elapsed%s%s", s->stage,
 		     detail ? ": " : "", detail ? detail : "", stage, step.left, step.steps,

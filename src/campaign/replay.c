@@ -30,10 +30,16 @@ static bool is_given_up(const struct session *s, const struct store_trial *t)
 	       (commit_eq(&t->commit, &s->good) || commit_eq(&t->commit, &s->bad));
 }
 
+bool replay_compares(const char *purpose)
+{
+	return purpose && str_starts(purpose, "compare");
+}
+
 bool replay_counts(const struct session *s, const struct store_trial *t)
 {
 	return !is_given_up(s, t) && str_eq(t->setup, session_setup_of(s, &t->commit)) &&
-	       !str_eq(t->purpose, "canary") && !str_eq(t->purpose, "confirm");
+	       !str_eq(t->purpose, "canary") && !str_eq(t->purpose, "confirm") &&
+	       !replay_compares(t->purpose);
 }
 
 /* The unit is known from the first stored value where no workload declares it. */
@@ -112,6 +118,8 @@ static int see_trial(const struct store_trial *t, void *cookie)
 {
 	struct session *s = cookie;
 
+	if (replay_compares(t->purpose))
+		return 0;
 	if (!str_eq(t->setup, session_setup_of(s, &t->commit)))
 		s->other_setup++;
 	else if (replay_counts(s, t))

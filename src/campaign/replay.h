@@ -14,8 +14,11 @@ int replay_again(struct session *s, struct err *e);
 /* With a new engine over the same history. */
 int replay_anew(struct session *s, struct err *e);
 
-/* Does this trial count for the search: of this setup, and neither canary nor confirmation? */
+/* Does this trial count for the search: of this setup, and no canary, confirmation or comparison? */
 bool replay_counts(const struct session *s, const struct store_trial *t);
+
+/* Is a trial of this purpose kregress compare's? */
+bool replay_compares(const char *purpose);
 
 /* Tell the engine of a stored build. */
 void replay_build(struct session *s, const struct store_build *b);

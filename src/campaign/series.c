@@ -44,13 +44,14 @@ void series_env(const struct session *s, struct strv *env)
 {
 	static const char name[] = "GIT_ALTERNATE_OBJECT_DIRECTORIES";
 	const char *there = getenv(name);
+	const char *objects = s->series ? s->series->objects : s->objects;
 	_cleanup_str_ struct str value = STR_INIT;
 
-	if (!s->series)
+	if (!objects)
 		return;
 	if (there && *there)
 		str_addf(&value, "%s:", there);
-	add_quoted(&value, s->series->objects);
+	add_quoted(&value, objects);
 	strv_addf(env, "%s=%s", name, str_text(&value));
 }
 

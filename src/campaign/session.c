@@ -304,6 +304,8 @@ void session_close(struct session *s)
 	target_close(&s->target);
 	guest_parts_free(s->parts);
 	free(s->hand);
+	free(s->objects);
+	strv_release(&s->labels);
 	builder_close(s->builder);
 	engine_free(s->engine);
 	store_close(s->store);

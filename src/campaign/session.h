@@ -31,6 +31,7 @@ enum session_mode {
 struct session_opts {
 	enum session_mode mode;
 	bool ends_optional; /* a file without good and bad is no error */
+	bool no_ends;       /* those of the file are not looked at (kregress compare) */
 	bool any_store;     /* the store is used whatever campaign it belongs to (kregress test) */
 	const struct bisect_log *here; /* the bisection that runs us, for its terms; NULL: none */
 	const struct bisect_log
@@ -100,6 +101,9 @@ struct session {
 	struct guest_parts *parts; /* that a target over SSH borrows; else NULL */
 	struct machine machine;
 	struct strv env; /* KREGRESS_… for commands */
+	/* Of what is compared, "NAME=value": facts of each trial, and KREGRESS_NAME for commands. */
+	struct strv labels;
+	char *objects; /* of our own repository, when kernels are made there; NULL: none are */
 
 	/* of this call */
 	char *hand; /* run --revert; NULL: none */

@@ -38,8 +38,7 @@ static int finish(struct attempt *a, const struct store_trial *t, struct trial_r
 	return 0;
 }
 
-/* No kernel, no boot: the failure is the trial. */
-static int record_build_failure(struct attempt *a, struct trial_report *r, struct err *e)
+int trial_record_failure(struct attempt *a, struct trial_report *r, struct err *e)
 {
 	_cleanup_(store_trial_release) struct store_trial t = {
 		.commit = *a->id,
@@ -106,7 +105,7 @@ int trial_run(struct session *s, const struct commit_id *id, uint32_t layout, co
 	r->cached = a.build.cached;
 	r->build_seconds = a.build.seconds;
 	if (a.build.outcome != TRIAL_OK)
-		return record_build_failure(&a, r, e);
+		return trial_record_failure(&a, r, e);
 	ret = trial_take_over(&a, r, e);
 	if (ret != 0)
 		return ret < 0 ? -1 : 0;

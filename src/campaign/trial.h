@@ -19,7 +19,8 @@ struct trial_report {
 /*
  * Build and boot layout @layout of commit @id once, store what came and tell the engine. -1 when we
  * failed (nothing is blamed, all is resumable). @purpose goes into the log: "ends",
- * "search", …; trials of "confirm" are stored, but the engine does not count them.
+ * "search", …; trials of "confirm" and "compare" are stored, but the engine does not
+ * count them.
  */
 int trial_run(struct session *s, const struct commit_id *id, uint32_t layout, const char *purpose,
 	      struct trial_report *r, struct err *e);

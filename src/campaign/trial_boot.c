@@ -27,6 +27,8 @@ static void make_env(const struct attempt *a, long trial, struct strv *env)
 	strv_addf(env, "KREGRESS_TRIAL=%ld", trial);
 	strv_addf(env, "KREGRESS_STATE=%s", s->cfg->campaign.state);
 	series_env(s, env);
+	for (size_t i = 0; i < s->labels.n; i++)
+		strv_addf(env, "KREGRESS_%s", s->labels.v[i]);
 	/* "where they exist": a name alone takes away what our own caller had set. */
 	if (s->builder) {
 		strv_addf(env, "KREGRESS_SRC=%s", builder_src(s->builder));
@@ -57,6 +59,8 @@ static void fill_trial(struct attempt *a, const struct target_result *r, struct 
 	for (size_t i = 0; i < r->facts.n; i++)
 		str_addf(&facts, "%s\n", r->facts.v[i]);
 	trial_add_facts(a, &facts);
+	for (size_t i = 0; i < a->s->labels.n; i++)
+		str_addf(&facts, "%s\n", a->s->labels.v[i]);
 	t->commit = *a->id;
 	t->build_id = a->build_row;
 	t->setup = xstrdup(session_setup_of(a->s, a->id));

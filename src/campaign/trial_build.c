@@ -258,7 +258,7 @@ int trial_take_over(struct attempt *a, struct trial_report *r, struct err *e)
 	struct store_visitor v = { .build = see_twin_build, .trial = see_twin_trial, .cookie = &q };
 	size_t first = 0;
 
-	if (!a->build.image_hash[0] || str_eq(a->purpose, "confirm"))
+	if (!a->build.image_hash[0] || str_eq(a->purpose, "confirm") || replay_compares(a->purpose))
 		return 0;
 	if (store_visit(a->s->store, &v, e) < 0)
 		return -1;

@@ -33,6 +33,9 @@ int trial_take_over(struct attempt *a, struct trial_report *r, struct err *e);
 /* Append "NAME=value" lines: compiler, and the machine we run on unless the kernel runs elsewhere. */
 void trial_add_facts(const struct attempt *a, struct str *facts);
 
+/* No kernel, no boot: store the failure of @a->build as the trial. */
+int trial_record_failure(struct attempt *a, struct trial_report *r, struct err *e);
+
 /* Boot once, runs and all. Fills @t but for samples' owner: release with store_trial_release(). */
 int trial_boot(struct attempt *a, unsigned runs, struct store_trial *t, bool *boot_timed_out,
 	       struct err *e);

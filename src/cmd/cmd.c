@@ -11,8 +11,8 @@
 #include "base/log.h"
 
 const struct cmd *const cmd_table[] = {
-	&cmd_run,    &cmd_test,  &cmd_status, &cmd_log,  &cmd_report, &cmd_replay,
-	&cmd_doctor, &cmd_clean, &cmd_init,   &cmd_help, NULL,
+	&cmd_run,    &cmd_test,   &cmd_status, &cmd_log,  &cmd_compare, &cmd_report,
+	&cmd_replay, &cmd_doctor, &cmd_clean,  &cmd_init, &cmd_help,    NULL,
 };
 
 const struct cmd *cmd_find(const char *name)

@@ -22,8 +22,8 @@ struct cmd {
 	int (*run)(int argc, char **argv, struct err *e);
 };
 
-extern const struct cmd cmd_run, cmd_test, cmd_status, cmd_log, cmd_report, cmd_replay, cmd_doctor,
-	cmd_clean, cmd_init, cmd_help;
+extern const struct cmd cmd_run, cmd_test, cmd_status, cmd_log, cmd_compare, cmd_report, cmd_replay,
+	cmd_doctor, cmd_clean, cmd_init, cmd_help;
 
 /* The table, ending with NULL. */
 extern const struct cmd *const cmd_table[];

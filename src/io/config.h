@@ -26,11 +26,25 @@ struct config_spread {
 	bool relative; /* a share of the good end's value, else in the metric's unit */
 };
 
-/* patch.NAME of [build]: a build fix for all commits, or for a range of them. Owned strings. */
+/*
+ * A key whose last part the user chose. patch.NAME of [build]: a build fix for all commits, or for
+ * a range of them. variant.NAME of [compare]: words. Owned strings.
+ */
 struct config_patch {
 	char *name, *file; /* file: absolute */
-	char *from, *to;   /* reachable from to, but not from from; both NULL: all commits */
-	char *where;       /* see config_where() */
+	struct strv words;
+	char *from, *to; /* reachable from to, but not from from; both NULL: all commits */
+	char *where;     /* see config_where() */
+};
+/* What an argument of the workload is, one after the other. Owned; name NULL: there is none. */
+struct config_sweep {
+	char *name;
+	struct strv values;
+};
+/* Both ends are in it. */
+struct config_span {
+	bool given;
+	double from, to;
 };
 /* In the order of the file, then of -o. */
 struct config_patches {
@@ -120,6 +134,12 @@ struct config {
 		unsigned stacks, profile;
 		int64_t observe_time_ms;
 	} confirm;
+	struct {
+		unsigned boots;
+		struct config_sweep sweep;
+		struct config_span average;
+		struct config_patches variant;
+	} compare;
 	struct strv where; /* private: see config_where() */
 	bool *given;       /* private: see config_given() */
 };

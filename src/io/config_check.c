@@ -178,6 +178,34 @@ static void check_verdict(struct check *k)
 		contradict(k, "verdict", "threshold", "%s", mistake);
 }
 
+/* Does the range take any value of the sweep? */
+static void check_average(struct check *k)
+{
+	const struct config *c = k->c;
+	size_t in = 0;
+	double v;
+
+	if (!c->compare.average.given)
+		return;
+	if (!c->compare.sweep.name) {
+		contradict(k, "compare", "average",
+			   "average without a sweep (add a line 'sweep = NAME VALUES')");
+		return;
+	}
+	for (size_t i = 0; i < c->compare.sweep.values.n; i++) {
+		const char *text = c->compare.sweep.values.v[i];
+
+		if (!config_parse_real(text, strlen(text), &v)) {
+			contradict(k, "compare", "average",
+				   "average needs numbers, but the sweep has '%s'", text);
+			return;
+		}
+		in += v >= c->compare.average.from && v <= c->compare.average.to;
+	}
+	if (!in)
+		contradict(k, "compare", "average", "no value of the sweep is in this range");
+}
+
 void config_check(const struct config *c, const struct config_given *given, struct faults *f)
 {
 	struct check k = { .c = c, .given = given, .faults = f };
@@ -187,4 +215,5 @@ void config_check(const struct config *c, const struct config_given *given, stru
 	check_workload(&k);
 	check_measure(&k);
 	check_verdict(&k);
+	check_average(&k);
 }

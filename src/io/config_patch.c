@@ -62,13 +62,14 @@ static void format_patch(const struct config_key *k, const void *field, struct s
 	str_join_words(out, words.v);
 }
 
-static void release_patches(void *field)
+void config_release_named(void *field)
 {
 	struct config_patches *p = field;
 
 	for (size_t i = 0; i < p->n; i++) {
 		free(p->v[i].name);
 		free(p->v[i].file);
+		strv_release(&p->v[i].words);
 		free(p->v[i].from);
 		free(p->v[i].to);
 		free(p->v[i].where);
@@ -81,6 +82,6 @@ const struct config_kind config_kind_patch = {
 	.type = "path [from..to]",
 	.parse = parse_patch,
 	.format = format_patch,
-	.release = release_patches,
+	.release = config_release_named,
 	.joins_lines = true,
 };

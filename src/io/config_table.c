@@ -91,6 +91,7 @@ const struct config_section config_sections[] = {
 	{ "measure", "How often." },
 	{ "verdict", "How values become good, bad or skip." },
 	{ "confirm", "What is done before the culprit is believed." },
+	{ "compare", "What 'kregress compare' measures each kernel with." },
 };
 const size_t config_sections_size = ARRAY_SIZE(config_sections);
 
@@ -344,6 +345,26 @@ const struct config_key config_table[] = {
 	  "How long the runs of stacks, and those of the profile, go on: until so much has passed "
 	  "in each boot.",
 	  FIELD(confirm.observe_time_ms), 0, .min = 1, .max = DAY },
+
+	{ "compare", "boots", &config_kind_count, "4",
+	  "Boots of each kernel with each variant and each value of the sweep. An even number "
+	  "balances their order.",
+	  FIELD(compare.boots), 0, .min = 1, .max = 10000 },
+	{ "compare", "sweep", &config_kind_sweep, "",
+	  "An argument of the workload (of a command target: of the command), and the values that "
+	  "it gets: 'interval 400..3600 step 400', or 'interval 1,2,4'. The value stands where the "
+	  "arguments have {interval}; without that, after --interval where they have it, else "
+	  "'--interval VALUE' comes last.",
+	  FIELD(compare.sweep), KEY_EMPTY_OK },
+	{ "compare", "average", &config_kind_span, "",
+	  "Average over the values of the sweep that are in this range, too.",
+	  FIELD(compare.average), KEY_EMPTY_OK },
+	{ "compare", "variant.NAME", &config_kind_variant, NULL,
+	  "Each kernel is measured with each variant: settings as setup of [target] takes them (in "
+	  "a guest thp, aslr, /proc/sys/...=VALUE and /sys/...=VALUE), and append=\"...\" for "
+	  "more boot parameters. A command target gets them as $KREGRESS_SETUP, and NAME as "
+	  "$KREGRESS_VARIANT. Empty: as it is.",
+	  FIELD(compare.variant), KEY_NAMED | KEY_EMPTY_OK },
 };
 const size_t config_table_size = ARRAY_SIZE(config_table);
 

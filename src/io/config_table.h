@@ -82,7 +82,8 @@ extern const struct config_kind config_kind_text, config_kind_long_text, config_
 	config_kind_new_folder, config_kind_command, config_kind_fragments, config_kind_patches,
 	config_kind_patch, config_kind_kconfig, config_kind_workload, config_kind_machine,
 	config_kind_arch, config_kind_metric, config_kind_number, config_kind_initramfs,
-	config_kind_folder_there, config_kind_spread;
+	config_kind_folder_there, config_kind_spread, config_kind_sweep, config_kind_span,
+	config_kind_variant;
 
 /* Set "bad <kind> '<text>' for <what> (<remedy>)"; @what "" or NULL: left out. Returns -1. */
 int config_bad_value(struct err *e, const char *kind, const char *text, const char *what,
@@ -90,6 +91,13 @@ int config_bad_value(struct err *e, const char *kind, const char *text, const ch
 /* Digits at *@s, moved past them. False: none, or more than 64 bits hold. */
 bool config_take_digits(const char **s, uint64_t *value);
 
+/* A finite decimal number that is the first @n bytes of @text. */
+bool config_parse_real(const char *text, size_t n, double *value);
+/* The shortest of 15 or 17 digits that reads back as @v. */
+void config_format_real(struct str *out, double v);
+
+/* Release of all KEY_NAMED. */
+void config_release_named(void *field);
 /* Format for all fields that are a char *. */
 void config_format_text(const struct config_key *k, const void *field, struct str *out);
 /* Format and release for all that are a struct strv. */

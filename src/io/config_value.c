@@ -7,8 +7,7 @@
 
 #include "io/config_table.h"
 
-/* A finite decimal number that is the first @n bytes of @text. */
-static bool parse_real(const char *text, size_t n, double *value)
+bool config_parse_real(const char *text, size_t n, double *value)
 {
 	char buf[64], *end;
 
@@ -20,8 +19,7 @@ static bool parse_real(const char *text, size_t n, double *value)
 	return *end == '\0' && isfinite(*value);
 }
 
-/* The shortest of 15 or 17 digits that reads back as @v. */
-static void format_real(struct str *out, double v)
+void config_format_real(struct str *out, double v)
 {
 	char buf[40];
 
@@ -217,7 +215,7 @@ static int parse_number(const struct config *c, const struct config_key *k, cons
 	(void)c;
 	snprintf(range, sizeof(range), "a number from %llu to %llu", (unsigned long long)k->min,
 		 (unsigned long long)k->max);
-	if (!parse_real(text, strlen(text), &v) || v < (double)k->min || v > (double)k->max)
+	if (!config_parse_real(text, strlen(text), &v) || v < (double)k->min || v > (double)k->max)
 		return config_bad_value(e, "number", text, k->key, range);
 	*(double *)field = v;
 	return 0;
@@ -226,7 +224,7 @@ static int parse_number(const struct config *c, const struct config_key *k, cons
 static void format_number(const struct config_key *k, const void *field, struct str *out)
 {
 	(void)k;
-	format_real(out, *(const double *)field);
+	config_format_real(out, *(const double *)field);
 }
 
 static int parse_share(const struct config *c, const struct config_key *k, const char *text,
@@ -237,7 +235,7 @@ static int parse_share(const struct config *c, const struct config_key *k, const
 	double v;
 
 	(void)c;
-	if (!parse_real(text, percent ? n - 1 : n, &v))
+	if (!config_parse_real(text, percent ? n - 1 : n, &v))
 		return config_bad_value(e, "share", text, k->key, "write it as 95% or 0.95");
 	v = percent ? v / 100 : v;
 	if (v < 0 || v > 1)
@@ -272,7 +270,7 @@ static int parse_relative(const char *text, size_t n, struct verdict_opts *v, st
 {
 	double share;
 
-	if (!parse_real(text, n - 1, &share))
+	if (!config_parse_real(text, n - 1, &share))
 		return config_bad_value(e, "threshold", text, "", "12.5, +20%, -15% or auto");
 	if (text[0] != '+' && text[0] != '-')
 		return config_bad_value(e, "threshold", text, "",
@@ -301,7 +299,7 @@ static int parse_threshold(const struct config *c, const struct config_key *k, c
 	if (text[0] == '+')
 		return config_bad_value(e, "threshold", text, "",
 					"with a '%' it is relative, without the '+' absolute");
-	if (!parse_real(text, n, &v->threshold))
+	if (!config_parse_real(text, n, &v->threshold))
 		return config_bad_value(e, "threshold", text, "", "12.5, +20%, -15% or auto");
 	v->kind = THRESHOLD_ABSOLUTE;
 	return 0;
@@ -316,7 +314,7 @@ static void format_threshold(const struct config_key *k, const void *field, stru
 	if (v->kind == THRESHOLD_AUTO) {
 		str_add(out, "auto");
 	} else if (v->kind == THRESHOLD_ABSOLUTE) {
-		format_real(out, v->threshold);
+		config_format_real(out, v->threshold);
 	} else {
 		snprintf(buf, sizeof(buf), "%+.15g%%", v->threshold * 100);
 		str_add(out, buf);
@@ -335,7 +333,7 @@ static int parse_spread(const struct config *c, const struct config_key *k, cons
 	if (str_eq(text, "auto"))
 		return 0;
 	s->relative = n > 0 && text[n - 1] == '%';
-	if (!parse_real(text, s->relative ? n - 1 : n, &v) || v < 0)
+	if (!config_parse_real(text, s->relative ? n - 1 : n, &v) || v < 0)
 		return config_bad_value(e, "deviation", text, k->key, "auto, 0, 1.5 or 2%");
 	s->value = s->relative ? v / 100 : v;
 	return 0;
@@ -349,7 +347,7 @@ static void format_spread(const struct config_key *k, const void *field, struct 
 	if (s->value < 0)
 		str_add(out, "auto");
 	else
-		format_real(out, s->relative ? s->value * 100 : s->value);
+		config_format_real(out, s->relative ? s->value * 100 : s->value);
 	if (s->relative)
 		str_add(out, "%");
 }

@@ -68,7 +68,7 @@ struct store_trial {
 	struct commit_id commit;
 	int64_t build_id; /* row of build; 0: nothing was built */
 	char *setup;      /* hash of all that makes values comparable: target, workload, runs */
-	char *purpose;    /* "ends", "search", "confirm", "canary", "test" */
+	char *purpose; /* "ends", "search", "confirm", "canary", "test", "compare", "compare-profile" */
 	enum trial_outcome outcome;
 	char *detail;
 	char *dir; /* trial folder, relative to the state directory */

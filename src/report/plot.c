@@ -2,15 +2,12 @@
 /* Plots as files for attaching: our SVG, and a PNG where gnuplot is. */
 #include "report/plot.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fs.h"
-#include "base/proc.h"
-
-#define GNUPLOT_MS 60000
+#include "report/gnuplot.h"
 
 void plot_levels(const struct report *r, const struct record *d, struct plot_levels *out)
 {
@@ -36,22 +33,6 @@ int plot_class(const struct record_commit *c)
 	if (!c->tested)
 		return 2;
 	return c->tested->verdict == VERDICT_GOOD ? 0 : c->tested->verdict == VERDICT_BAD ? 1 : 2;
-}
-
-/* A single-quoted string of gnuplot: literal, a quote doubled. */
-static void quoted(FILE *out, const char *text)
-{
-	_cleanup_str_ struct str clean = STR_INIT;
-
-	str_neutralise(&clean, text ? text : "", text ? strlen(text) : 0, false);
-	fputc('\'', out);
-	for (const char *s = str_text(&clean); *s; s++) {
-		if (*s == '\'')
-			fputc('\'', out);
-		/* command substitution is none in single quotes; the backtick is kept out all the same */
-		fputc(*s == '`' ? ' ' : *s, out);
-	}
-	fputc('\'', out);
 }
 
 /* Samples of one class as "x y" lines. */
@@ -98,7 +79,7 @@ static void tic_labels(const struct record *d, FILE *out)
 	fputs("set xtics rotate by 40 right (", out);
 	for (size_t i = 0; i < d->n_commits; i++) {
 		fputs(i ? ", " : "", out);
-		quoted(out, d->commit[i].label);
+		gnuplot_quote(out, d->commit[i].label);
 		fprintf(out, " %zu", i);
 	}
 	fputs(")\n", out);
@@ -115,15 +96,15 @@ void plot_gnuplot(const struct report *r, const struct record *d, const char *pn
 	fputs("# Every sample over the commits in order; run: gnuplot walk.gnuplot\n"
 	      "set terminal pngcairo noenhanced size 1200,600\nset output ",
 	      out);
-	quoted(out, png);
+	gnuplot_quote(out, png);
 	fprintf(out, "\nset xrange [-0.5:%zu.5]\nset key outside\nset grid ytics\nset ylabel ",
 		d->n_commits - 1);
 	_cleanup_free_ char *label = xasprintf("%s%s%s", r->metric ? r->metric : "",
 					       r->unit && r->unit[0] ? " in " : "",
 					       r->unit ? r->unit : "");
-	quoted(out, label);
+	gnuplot_quote(out, label);
 	fputs("\nset title ", out);
-	quoted(out, r->name);
+	gnuplot_quote(out, r->name);
 	fputc('\n', out);
 	tic_labels(d, out);
 	for (int i = 0; i < 6; i++)
@@ -143,39 +124,6 @@ void plot_gnuplot(const struct report *r, const struct record *d, const char *pn
 	fputc('\n', out);
 }
 
-static int write_file(const char *dir, const char *name, FILE *f, char **text, size_t *n,
-		      struct err *e)
-{
-	_cleanup_free_ char *path = fs_join(dir, name);
-	int ret = fclose(f) == 0 ? fs_write(path, *text, *n, e)
-				 : err_sys(e, errno, "cannot write '%s'", path);
-
-	free(*text);
-	*text = NULL;
-	return ret;
-}
-
-static int run_gnuplot(const char *dir, char *why, size_t size, struct err *e)
-{
-	_cleanup_strv_ struct strv argv = STRV_INIT;
-	struct proc_opts o = { .cwd = dir, .timeout_ms = GNUPLOT_MS };
-	struct proc_result res;
-	char how[64];
-
-	strv_add(&argv, "gnuplot");
-	strv_add(&argv, "walk.gnuplot");
-	o.argv = argv.v;
-	if (proc_run(&o, &res, e) < 0)
-		return -1;
-	if (res.end == PROC_EXITED && res.status == 0)
-		return 0;
-	if (res.end == PROC_NO_START)
-		snprintf(why, size, "gnuplot is not installed (package gnuplot-nox)");
-	else
-		snprintf(why, size, "gnuplot: %s", proc_describe(&res, how, sizeof(how)));
-	return 1;
-}
-
 int plot_files(const struct report *r, const struct record *d, const char *dir, char *why,
 	       size_t why_size, struct err *e)
 {
@@ -191,17 +139,17 @@ int plot_files(const struct report *r, const struct record *d, const char *dir, 
 		return -1;
 	f = open_memstream(&text, &n);
 	plot_walk(r, d, true, f);
-	if (write_file(dir, "walk.svg", f, &text, &n, e) < 0)
+	if (gnuplot_write(dir, "walk.svg", f, &text, &n, e) < 0)
 		return -1;
 	f = open_memstream(&text, &n);
 	plot_shares(r, d, true, f);
 	fflush(f);
-	if (n ? write_file(dir, "posterior.svg", f, &text, &n, e) < 0 : fclose(f) != 0)
+	if (n ? gnuplot_write(dir, "posterior.svg", f, &text, &n, e) < 0 : fclose(f) != 0)
 		return -1;
 	free(text);
 	f = open_memstream(&text, &n);
 	plot_gnuplot(r, d, "walk.png", f);
-	if (write_file(dir, "walk.gnuplot", f, &text, &n, e) < 0)
+	if (gnuplot_write(dir, "walk.gnuplot", f, &text, &n, e) < 0)
 		return -1;
-	return run_gnuplot(dir, why, why_size, e);
+	return gnuplot_run(dir, "walk.gnuplot", why, why_size, e);
 }

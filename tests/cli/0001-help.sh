@@ -9,7 +9,7 @@ narrow() { # no line of out is wider than 80 characters
 
 k --help
 commands=$(awk '/^Commands:/ { on = 1; next } !NF { on = 0 } on { print $1 }' out)
-is "$(echo "$commands" | tr '\n' ' ')" "run test status log report replay doctor clean init help " \
+is "$(echo "$commands" | tr '\n' ' ')" "run test status log compare report replay doctor clean init help " \
 	"the commands listed are those that there are"
 
 for command in $commands; do

@@ -370,7 +370,9 @@ static const char rich[] = QEMU
 	"args = --a 'b c'\n[build]\npatches = fixes/*.patch fixes/[x].diff\ntimeout = 90m\n"
 	"patch.NAME = fixes/a.patch v1..v2\npatch.x = 'fixes/with blank.diff'\n"
 	"make_args = 'a b' c\\'d\ncache_limit = 1536M\n[verdict]\nthreshold = +7%\n"
-	"better = lower\neffect = 0.3%\nconfidence = 99.9%\n[campaign";
+	"better = lower\neffect = 0.3%\nconfidence = 99.9%\n"
+	"[compare]\nboots = 6\nsweep = a 400..3600 step 800\naverage = 800..2400\n"
+	"variant.NAME = thp=never append=\"a b\"\nvariant.none =\n[campaign";
 
 /* A campaign whose ends are not good and bad. */
 static const char series[] = "[campaign]\nrepo = linux\nseries = fixes/a.patch\nbase = v1\n"
@@ -395,6 +397,8 @@ static void a_dump_reads_back_as_the_same_campaign(void **state)
 	assert_non_null(strstr(full.buf, "\nworkload.args = --a 'b c'\n"));
 	assert_non_null(strstr(full.buf, "/fixes/a.patch v1..v2\nbuild.patch.x = '/"));
 	assert_non_null(strstr(full.buf, "/fixes/with blank.diff'\n"));
+	assert_non_null(strstr(full.buf, "\ncompare.sweep = a 400,1200,2000,2800,3600\n"));
+	assert_non_null(strstr(full.buf, "\ncompare.average = 800..2400\n"));
 	assert_non_null(strstr(qemu.buf, "\nbuild.command =\n"));
 	assert_non_null(strstr(qemu.buf, "\nverdict.threshold = auto\n"));
 	assert_null(strstr(qemu.buf, "workload.args"));
@@ -457,8 +461,9 @@ static void every_key_is_in_help_and_dump_and_none_else(void **state)
 	for (const char *s = dump.buf; *s; s += strcspn(s, "\n") + 1) {
 		_cleanup_free_ char *key = xstrndup(s, strcspn(s, " "));
 
-		/* patch.x is one of patch.NAME */
-		assert_true(strv_has(&keys, key) != str_eq(key, "build.patch.x"));
+		/* patch.x is one of patch.NAME, variant.none of variant.NAME */
+		assert_true(strv_has(&keys, key) !=
+			    (str_eq(key, "build.patch.x") || str_eq(key, "compare.variant.none")));
 		dumped++;
 	}
 	assert_true(dumped > keys.n);

@@ -19,7 +19,7 @@ static void unknown_sections_and_keys_ask_what_was_meant(void **state)
 		   "profile, observe_time)");
 	check_refused(QEMU "[qqqqqqqqqqq]\n", 8,
 		      "unknown section 'qqqqqqqqqqq' (known: campaign, build, target, workload, "
-		      "measure, verdict, confirm)");
+		      "measure, verdict, confirm, compare)");
 	check_refused(QEMU "[Campaign]\n", 8,
 		      "unknown section 'Campaign' (did you mean 'campaign'?)");
 }
