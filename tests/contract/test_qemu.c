@@ -68,6 +68,15 @@ static void a_guest_tells_which_kernel_it_runs(void **state)
 	target_result_release(&r);
 }
 
+/*
+ * With several CPUs under TCG, QEMU 7.2 now and then runs a byte of code that another CPU is patching: an
+ * int3 that the kernel does not know (1 of some 100 boots on a loaded host). Once is QEMU's fault.
+ */
+static bool is_qemus_fault(const struct attempt *a, const struct target_result *r)
+{
+	return a->cpus > 1 && strstr(fact(r, "accel"), "tcg") && strstr(r->detail, "Oops: int3:");
+}
+
 static void every_machine_profile_boots(void **state)
 {
 	static const char *const profiles[] = { "microvm", "pc", "q35" };
@@ -84,6 +93,10 @@ static void every_machine_profile_boots(void **state)
 			char expected[8];
 
 			must(&e, try_qemu(&a, &r, &e, NULL));
+			if (r.outcome != TRIAL_OK && is_qemus_fault(&a, &r)) {
+				target_result_release(&r);
+				must(&e, try_qemu(&a, &r, &e, NULL));
+			}
 			if (r.outcome != TRIAL_OK)
 				fail_msg("%s with %u CPUs: %s", profiles[i], cpus, r.detail);
 			snprintf(expected, sizeof(expected), "%u", cpus);
