@@ -11,6 +11,7 @@
 #include "campaign/layout.h"
 #include "campaign/loop.h"
 #include "campaign/patches.h"
+#include "campaign/replay.h"
 #include "campaign/trial_internal.h"
 
 #define KERNEL_LABEL 200 /* bytes of a kernel's name in a row */
@@ -87,15 +88,6 @@ static struct compare_cell *cell_of(struct comparison *c, const struct store_tri
 	return NULL;
 }
 
-/* Where no workload declares the unit, the first value does. */
-static void learn_unit(struct session *s, const struct store_trial *t)
-{
-	for (size_t i = 0; i < t->n_samples && !s->unit; i++)
-		if (str_eq(t->samples[i].metric, s->metric->name) && t->samples[i].unit &&
-		    t->samples[i].unit[0])
-			s->unit = xstrdup(t->samples[i].unit);
-}
-
 static int see_trial(const struct store_trial *t, void *cookie)
 {
 	struct comparison *c = cookie;
@@ -109,7 +101,7 @@ static int see_trial(const struct store_trial *t, void *cookie)
 	/* measured when another metric decided, without a value of this one: as if it were not there */
 	if (t->outcome == TRIAL_OK && !n)
 		return 0;
-	learn_unit(c->s, t);
+	replay_learn_unit(c->s, t);
 	/* without a folder it was never booted */
 	if (t->outcome != TRIAL_OK && (!t->dir || !t->dir[0])) {
 		c->kernel[k].failed = true;
@@ -168,18 +160,12 @@ void compare_use(struct comparison *c, size_t i)
 	strv_add(&c->s->labels, str_text(&label));
 }
 
-static void attempt_end(struct attempt *a)
-{
-	build_result_release(&a->build);
-	observed_release(&a->observed);
-}
-
 /* All kernels first: what is compared is booted close together in time. */
 static int build_one(struct comparison *c, size_t k, struct err *e)
 {
-	_cleanup_(attempt_end) struct attempt a = { .s = c->s,
-						    .id = &c->kernel[k].id,
-						    .purpose = "compare" };
+	_cleanup_(trial_attempt_release) struct attempt a = { .s = c->s,
+							      .id = &c->kernel[k].id,
+							      .purpose = "compare" };
 	_cleanup_str_ struct str line = STR_INIT, clean = STR_INIT;
 	struct trial_report r = { .outcome = TRIAL_UNSET };
 	size_t i = k;

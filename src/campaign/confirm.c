@@ -15,6 +15,11 @@
 static const char *const arm_name[ARMS] = { "parent", "culprit", "culprit reverted",
 					    "culprit applied" };
 
+const char *const confirm_note_made[ARMS] = { [ARM_REVERT] = "revert", [ARM_APPLY] = "apply" };
+const char *const confirm_note_conflict[ARMS] = {
+	[ARM_REVERT] = "revert-conflict", [ARM_APPLY] = "apply-conflict"
+};
+
 void confirm_release(struct confirm *c)
 {
 	for (int i = 0; i < ARMS; i++) {
@@ -80,11 +85,12 @@ static int see_note(const struct store_note *n, void *cookie)
 	    n->text[COMMIT_HEX] != ' ')
 		return 0;
 	rest = n->text + COMMIT_HEX + 1;
-	if (str_eq(n->kind, "revert") || str_eq(n->kind, "revert-conflict"))
-		take_note(&c->arm[ARM_REVERT], n->kind[6], rest);
-	else if (str_eq(n->kind, "apply") || str_eq(n->kind, "apply-conflict"))
-		take_note(&c->arm[ARM_APPLY], n->kind[5], rest);
-	else if (str_eq(n->kind, "revert-hand")) {
+	for (int i = ARM_REVERT; i < ARMS; i++)
+		if (str_eq(n->kind, confirm_note_made[i]))
+			take_note(&c->arm[i], false, rest);
+		else if (str_eq(n->kind, confirm_note_conflict[i]))
+			take_note(&c->arm[i], true, rest);
+	if (str_eq(n->kind, "revert-hand")) {
 		free(c->arm[ARM_REVERT].by_hand);
 		c->arm[ARM_REVERT].by_hand = xstrdup(rest);
 	}

@@ -19,6 +19,9 @@ struct arm {
 	char *by_hand;   /* what --revert named, where a person made it */
 };
 
+/* Kinds of the notes that say how an arm was made, and why not; NULL: it needs no making. */
+extern const char *const confirm_note_made[ARMS], *const confirm_note_conflict[ARMS];
+
 struct confirm {
 	struct session *s;
 	struct arm arm[ARMS];

@@ -12,12 +12,6 @@
 
 #define PATCH_MAX (16u << 20) /* bytes of a revert made by hand */
 
-/* Kinds of notes that say how it was made, and why not. */
-static const char *const note_made[ARMS] = { [ARM_REVERT] = "revert", [ARM_APPLY] = "apply" };
-static const char *const note_conflict[ARMS] = {
-	[ARM_REVERT] = "revert-conflict", [ARM_APPLY] = "apply-conflict"
-};
-
 char *confirm_conflict_dir(const struct session *s, const struct commit_id *culprit)
 {
 	char hex[COMMIT_HEX + 1];
@@ -43,7 +37,7 @@ static int made(struct confirm *c, enum arm_index i, const struct commit_id *id,
 
 	c->arm[i].id = *id;
 	patches_take_after(c->s, id, onto);
-	return note_arm(c, note_made[i], commit_hex(id, hex), e);
+	return note_arm(c, confirm_note_made[i], commit_hex(id, hex), e);
 }
 
 /* ---- by git ---- */
@@ -62,7 +56,7 @@ static int give_up(struct confirm *c, enum arm_index i, const struct strv *confl
 	else
 		log_info("confirm: the culprit cannot be applied on the older end: conflicts in %s",
 			 c->arm[i].conflicts);
-	return note_arm(c, note_conflict[i], c->arm[i].conflicts, e);
+	return note_arm(c, confirm_note_conflict[i], c->arm[i].conflicts, e);
 }
 
 /* The kernels still to boot have their commit, if ever there was one? The cache may be gone. */
@@ -86,7 +80,7 @@ static int by_git(struct confirm *c, enum arm_index i, struct err *e)
 	int ret;
 
 	ret = builder_rework(s->builder, i == ARM_REVERT ? REPO_REVERT : REPO_APPLY, culprit, onto,
-			     NULL, &id, &conflicts, e);
+			     &id, &conflicts, e);
 	if (ret == 0 && dir) {
 		strv_clear(&conflicts);
 		ret = builder_revert_tree(s->builder, culprit, onto, dir, &id, &conflicts, e);

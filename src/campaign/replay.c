@@ -42,8 +42,7 @@ bool replay_counts(const struct session *s, const struct store_trial *t)
 	       !replay_compares(t->purpose);
 }
 
-/* The unit is known from the first stored value where no workload declares it. */
-static void learn_unit(struct session *s, const struct store_trial *t)
+void replay_learn_unit(struct session *s, const struct store_trial *t)
 {
 	for (size_t i = 0; i < t->n_samples && !s->unit; i++)
 		if (str_eq(t->samples[i].metric, s->metric->name) && t->samples[i].unit &&
@@ -90,7 +89,7 @@ void replay_trial(struct session *s, const struct store_trial *t)
 			       .alike = signature_of(t->outcome, t->detail) };
 
 	remember_commit(s, t);
-	learn_unit(s, t);
+	replay_learn_unit(s, t);
 	if (node == DAG_NONE)
 		return;
 	v = session_samples(s, t, &trial.n);

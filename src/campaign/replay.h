@@ -20,6 +20,9 @@ bool replay_counts(const struct session *s, const struct store_trial *t);
 /* Is a trial of this purpose kregress compare's? */
 bool replay_compares(const char *purpose);
 
+/* The unit is known from the first stored value where no workload declares it. */
+void replay_learn_unit(struct session *s, const struct store_trial *t);
+
 /* Tell the engine of a stored build. */
 void replay_build(struct session *s, const struct store_build *b);
 

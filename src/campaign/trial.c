@@ -12,7 +12,7 @@
 #include "campaign/replay.h"
 #include "campaign/trial_internal.h"
 
-static void attempt_release(struct attempt *a)
+void trial_attempt_release(struct attempt *a)
 {
 	build_result_release(&a->build);
 	observed_release(&a->observed);
@@ -91,7 +91,7 @@ static int boot_and_record(struct attempt *a, struct trial_report *r, struct err
 int trial_run(struct session *s, const struct commit_id *id, uint32_t layout, const char *purpose,
 	      struct trial_report *r, struct err *e)
 {
-	_cleanup_(attempt_release) struct attempt a = {
+	_cleanup_(trial_attempt_release) struct attempt a = {
 		.s = s, .id = id, .layout = layout, .purpose = purpose
 	};
 	int ret;

@@ -21,6 +21,8 @@ struct attempt {
 /* Open the session's builder, if it is not. */
 int trial_open_builder(struct session *s, struct err *e);
 
+void trial_attempt_release(struct attempt *a);
+
 /* The kernel of @a->id, its row stored where it is new. */
 int trial_build(struct attempt *a, struct err *e);
 

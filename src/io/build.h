@@ -108,8 +108,8 @@ int build_used_of(const char *key, struct used *u, struct err *e);
  * builder_build() takes what they make.
  */
 int builder_rework(struct builder *b, enum repo_rework how, const struct commit_id *culprit,
-		   const struct commit_id *onto, const char *left, struct commit_id *out,
-		   struct strv *conflicts, struct err *e);
+		   const struct commit_id *onto, struct commit_id *out, struct strv *conflicts,
+		   struct err *e);
 int builder_revert_tree(struct builder *b, const struct commit_id *culprit,
 			const struct commit_id *onto, const char *dir, struct commit_id *out,
 			struct strv *conflicts, struct err *e);

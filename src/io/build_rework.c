@@ -3,10 +3,10 @@
 #include "io/build_internal.h"
 
 int builder_rework(struct builder *b, enum repo_rework how, const struct commit_id *culprit,
-		   const struct commit_id *onto, const char *left, struct commit_id *out,
-		   struct strv *conflicts, struct err *e)
+		   const struct commit_id *onto, struct commit_id *out, struct strv *conflicts,
+		   struct err *e)
 {
-	return repo_rework(b->priv, how, culprit, onto, left, out, conflicts, e);
+	return repo_rework(b->priv, how, culprit, onto, NULL, out, conflicts, e);
 }
 
 int builder_patch(struct builder *b, const char *name, const struct str *patch,

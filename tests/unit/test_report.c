@@ -11,18 +11,7 @@
 #include <jansson.h>
 
 #include "report/report.h"
-
-/* A commit whose 40 digits are all @digit. */
-static struct commit_id id_of(char digit)
-{
-	char hex[COMMIT_HEX + 1];
-	struct commit_id id = { { 0 } };
-
-	memset(hex, digit, COMMIT_HEX);
-	hex[COMMIT_HEX] = '\0';
-	assert_true(commit_parse(hex, &id));
-	return id;
-}
+#include "unit/report_fixture.h"
 
 static struct report_commit measured(char digit, const char *subject, enum verdict v,
 				     unsigned boots, double estimate, double half)

@@ -13,19 +13,9 @@
 #include "report/escape.h"
 #include "report/plot.h"
 #include "report/record.h"
+#include "unit/report_fixture.h"
 
 #define EVIL "<script>]]>\"'&\x1b[2J\xe2\x80\xae"
-
-static struct commit_id id_of(char digit)
-{
-	char hex[COMMIT_HEX + 1];
-	struct commit_id id = { { 0 } };
-
-	memset(hex, digit, COMMIT_HEX);
-	hex[COMMIT_HEX] = '\0';
-	assert_true(commit_parse(hex, &id));
-	return id;
-}
 
 static struct report a_report(void)
 {
